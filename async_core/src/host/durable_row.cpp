@@ -34,6 +34,7 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
         if (each.kind == step_kind::past || each.kind == step_kind::sent ||
             each.kind == step_kind::lost || each.kind == step_kind::failed ||
             each.kind == step_kind::unpaid) {
+            if (each.kind == step_kind::sent) (void)arrived_last_.read(each);
             continue;
         }
         if (is_spare(each.kind)) {
@@ -43,6 +44,7 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
             spares_of_steps_.emplace(std::pair(each.content, each.path), place);
             continue;
         }
+        if (arrived_last_.read(each)) continue;
         clock_at_begin_ = std::max(clock_at_begin_, each.at);
         if (each.kind == step_kind::request) spent_by_parts[each.path] += each.spent;
         if (read_beginning(each)) continue;
@@ -58,6 +60,7 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
     drop_late_beginnings();
     take_parts();
     is_void_.resize(earlier_.size());
+    first_of_arrivals_ = first_of_arrivals();
     const auto by_slices = [](const step_record& a, const step_record& b) {
         return a.path.low < b.path.low;
     };
@@ -183,7 +186,10 @@ coro::task<result<void>> durable_row::record_turn(step_record record, bool durab
     arrival self(*this);
     self.path = record.path;
     self.at = record.at = std::max(clock_, real_clock());
-    if (!closed_) note_computing();
+    if (!closed_) {
+        note_computing();
+        note_arrived(record);
+    }
     if (closed_) {
         const result<void> kept =
             co_await log_.append(std::move(record), coro::call_context{&loop_, nullptr, {}});

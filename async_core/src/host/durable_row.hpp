@@ -2,6 +2,7 @@
 #pragma once
 
 #include "durable_step.hpp"
+#include "last_arrivals.hpp"
 #include "recorded_functions.hpp"
 #include "step_ways.hpp"
 
@@ -67,6 +68,8 @@ public:
     /// A slice is over. `bounded`: by a deadline, for which the clock advances although nothing
     /// arrives. `idle`: the branch waits for what computes elsewhere. `computes`: it goes on.
     void slice_ended(bool idle, bool bounded, bool computes);
+    /// How many slices have ended.
+    [[nodiscard]] std::uint64_t slices() const noexcept { return slices_; }
 
     /// Whether the branch that is about to run waits until all that can run have come as far, for
     /// something takes effect between two slices. `computes`: it has used up its last slice.
@@ -77,7 +80,10 @@ public:
 
     void branch_runs() noexcept { ++running_; }
     void branch_waits() noexcept {
-        if (--running_ == 0) busy_since_.reset();
+        if (--running_ == 0) {
+            busy_since_.reset();
+            at_rest_ = slices_;
+        }
         if (running_ == 0 || !gathered_.empty()) go_on();
     }
     /// Waits until wake() or, in its turn, the deadline. timed_out: that was the deadline.
@@ -287,6 +293,10 @@ private:
     void end_gathering() noexcept;
     void take_effect_between() noexcept;
     [[nodiscard]] bool repeat_between() noexcept;
+    [[nodiscard]] bool may_go_on_between() const noexcept;
+    void go_on_between() noexcept;
+    void note_arrived(const ports::step_record& record);
+    [[nodiscard]] std::size_t first_of_arrivals() const;
     void forget_between() noexcept;
     void fail(std::string what) noexcept;
     void end_of_records() noexcept;
@@ -319,9 +329,11 @@ private:
     step_log& log_;
     step_replay* const replay_; ///< of the log, or null
     coro::event_loop& loop_;
-    std::vector<ports::step_record> earlier_;         ///< that take effect in this order
-    std::vector<bool> is_void_;                       ///< of earlier_: it has had no effect
-    std::size_t next_ = 0;                            ///< of them
+    std::vector<ports::step_record> earlier_; ///< that take effect in this order
+    std::vector<bool> is_void_;               ///< of earlier_: it has had no effect
+    last_arrivals arrived_last_;              ///< of earlier_
+    std::size_t first_of_arrivals_ = 0;       ///< from there on earlier_ has only those, and parts
+    std::size_t next_ = 0;                    ///< of them
     std::map<ports::digest128, std::size_t> by_path_; ///< of earlier_
     recorded_functions functions_;                    ///< of earlier_
     std::map<ports::digest128, running_function*> running_functions_;
@@ -340,7 +352,6 @@ private:
         ports::digest128 of;
         std::size_t at = no_place; ///< of earlier_; no_place: it takes effect at any time
     };
-    [[nodiscard]] static bool is_part(ports::step_kind kind) noexcept;
     void take_parts();
     void grant_part(bool runs_beside_others) noexcept;
     void settle() noexcept;
@@ -459,6 +470,7 @@ private:
     std::optional<coro::clock::time_point> beyond_since_;
     bool goes_beyond_ = false; ///< a branch has computed longer than is recorded
     std::uint64_t slices_ = 0;
+    std::uint64_t at_rest_ = 0;     ///< of them, had ended when no branch could run
     std::uint64_t begun_times_ = 0; ///< since the last one has ended
     std::uint64_t computed_ = 0;    ///< the last one of a branch that computes and has a deadline
     double computed_at_ = 0;        ///< the clock then

@@ -1,5 +1,6 @@
 // The parts of steps of a durable row: responses, results of tools, contexts, failures.
 #include "durable_row.hpp"
+#include "record_kinds.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -39,11 +40,6 @@ private:
 using ports::digest128;
 using ports::step_kind;
 using ports::step_record;
-
-bool durable_row::is_part(step_kind kind) noexcept {
-    return kind == step_kind::request || kind == step_kind::reused || kind == step_kind::tool ||
-           kind == step_kind::unanswered || kind == step_kind::refused;
-}
 
 /// Parts of a step that has ended are not taken, unless it is performed again for the functions
 /// inside of it. Where functions ran, or parts side by side, they take effect in the order of the

@@ -7,6 +7,12 @@
 
 namespace heddle::host {
 
+/// Kept by a step under way: a response, a result of a tool, or a failure of one of them.
+[[nodiscard]] inline bool is_part(ports::step_kind kind) noexcept {
+    using ports::step_kind;
+    return kind == step_kind::request || kind == step_kind::reused || kind == step_kind::tool ||
+           kind == step_kind::unanswered || kind == step_kind::refused;
+}
 /// Of a part of a step: of a request, a tool, a function, or the end of a task's time.
 [[nodiscard]] inline bool is_failure(const ports::step_record& record) noexcept {
     return record.kind == ports::step_kind::refused || record.kind == ports::step_kind::unanswered;

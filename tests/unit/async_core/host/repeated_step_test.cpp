@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace heddle::host {
@@ -212,6 +213,33 @@ TEST(repeated_steps, whose_functions_have_numbers_are_repeated) {
         row_process fourth(8, third.log->all);
         EXPECT_EQ(fourth.run(body), went_on);
         EXPECT_EQ(fourth.calls(), 0);
+    }
+}
+
+// The record of the slice after which the function had begun, or its fetch had ended, was lost with
+// the process: that waited until no branch computed, and was cut then.
+TEST(repeated_steps, go_on_beside_a_branch_that_computes_after_a_kill_as_well) {
+    const std::string body =
+        "(parallel (let loop ((i 36000000)) (when (> i 0) (loop (- i 1)))) (try (within (lambda () "
+        "(fetch 1)) 300) (catch (e) 'cut)))";
+    for (std::uint64_t seed = 1; seed <= (is_soak() ? 20 : 1); ++seed) {
+        row_process first(seed);
+        ASSERT_EQ(first.run(body), "(nil 1)");
+        const auto nested =
+            std::find_if(first.log->all.begin(), first.log->all.end(),
+                         [](const step_record& each) { return each.kind == step_kind::nested; });
+        ASSERT_NE(nested, first.log->all.end());
+        for (auto end = nested + 1; end <= first.log->all.end(); ++end) {
+            row_process second(seed + 77, {first.log->all.begin(), end});
+            EXPECT_EQ(second.run(body), "(nil 1)") << end - nested;
+            row_process third(seed + 99, second.log->all);
+            EXPECT_EQ(third.run(body), "(nil 1)") << end - nested;
+            EXPECT_EQ(third.calls(), 0) << end - nested;
+            row_process replayed(seed + 99, second.log->all);
+            replayed.log->replays = true;
+            EXPECT_EQ(replayed.run(body), "(nil 1)") << end - nested;
+            if (end == first.log->all.end()) break;
+        }
     }
 }
 
