@@ -315,7 +315,7 @@ TEST(help, of_options_shows_values_defaults_and_groups) {
 TEST(help, names_every_exit_code) {
     EXPECT_THAT(ended({"--help"}).text, HasSubstr("Exit codes: 0 success, 1 the workflow failed,"));
     command_line line(all_commands());
-    const std::string& details = line.help().front().details;
+    const std::string details = line.help().front().details;
     for (const exit_code_row& each : exit_code_rows) {
         const std::string code = " " + std::to_string(static_cast<int>(each.code)) + " ";
         EXPECT_THAT(details, HasSubstr(code + std::string(each.meaning)));
