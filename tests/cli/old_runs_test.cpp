@@ -73,7 +73,7 @@ TEST_P(old_runs, go_on_with_the_responses_that_they_had) {
     const auto summary = summary_of(ended);
     EXPECT_EQ(summary.at("spent").at("requests").to_number<int>(),
               9 + summary.at("maybe_paid").to_number<int>());
-    EXPECT_EQ(layout(), 7) << "an earlier heddle must refuse it from now on";
+    EXPECT_EQ(layout(), 6) << "an earlier heddle must refuse it from now on";
 }
 
 TEST_P(old_runs, keep_after_an_edit_what_was_paid_for) {

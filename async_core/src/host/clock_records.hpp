@@ -14,18 +14,11 @@ inline constexpr std::uint64_t between_slices = 1;
 /// The same, and more, where a time began: the first one since the last slice has ended, and so on.
 inline constexpr std::uint64_t first_beginning = 2;
 
-/// No time: so many slices had ended when the answer with the path `content` arrived, beside a
-/// branch that computed.
-inline constexpr std::uint64_t arrived = UINT64_MAX;
-
-[[nodiscard]] inline bool is_arrival(const ports::step_record& record) noexcept {
-    return record.path.high == arrived;
-}
 [[nodiscard]] inline bool is_between(const ports::step_record& record) noexcept {
     return record.path.high == between_slices;
 }
 [[nodiscard]] inline bool is_beginning(const ports::step_record& record) noexcept {
-    return record.path.high >= first_beginning && !is_arrival(record);
+    return record.path.high >= first_beginning;
 }
 
 } // namespace heddle::host::clock_records

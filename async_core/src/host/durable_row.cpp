@@ -1,5 +1,6 @@
 #include "durable_row.hpp"
 
+#include "arrival_places.hpp"
 #include "clock_records.hpp"
 #include "function_cuts.hpp"
 #include "record_kinds.hpp"
@@ -34,7 +35,6 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
         if (each.kind == step_kind::past || each.kind == step_kind::sent ||
             each.kind == step_kind::lost || each.kind == step_kind::failed ||
             each.kind == step_kind::unpaid) {
-            if (each.kind == step_kind::sent) (void)arrived_last_.read(each);
             continue;
         }
         if (is_spare(each.kind)) {
@@ -44,7 +44,7 @@ durable_row::durable_row(step_log& log, coro::event_loop& loop)
             spares_of_steps_.emplace(std::pair(each.content, each.path), place);
             continue;
         }
-        if (arrived_last_.read(each)) continue;
+        arrived_last_.read(each);
         clock_at_begin_ = std::max(clock_at_begin_, each.at);
         if (each.kind == step_kind::request) spent_by_parts[each.path] += each.spent;
         if (read_beginning(each)) continue;
@@ -186,10 +186,9 @@ coro::task<result<void>> durable_row::record_turn(step_record record, bool durab
     arrival self(*this);
     self.path = record.path;
     self.at = record.at = std::max(clock_, real_clock());
-    if (!closed_) {
-        note_computing();
-        note_arrived(record);
-    }
+    if (running_ != 0 || !arrivals_.empty() || replays())
+        record.part = arrival_places::after_slices(slices_);
+    if (!closed_) note_computing();
     if (closed_) {
         const result<void> kept =
             co_await log_.append(std::move(record), coro::call_context{&loop_, nullptr, {}});

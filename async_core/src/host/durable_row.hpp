@@ -68,8 +68,6 @@ public:
     /// A slice is over. `bounded`: by a deadline, for which the clock advances although nothing
     /// arrives. `idle`: the branch waits for what computes elsewhere. `computes`: it goes on.
     void slice_ended(bool idle, bool bounded, bool computes);
-    /// How many slices have ended.
-    [[nodiscard]] std::uint64_t slices() const noexcept { return slices_; }
 
     /// Whether the branch that is about to run waits until all that can run have come as far, for
     /// something takes effect between two slices. `computes`: it has used up its last slice.
@@ -80,10 +78,7 @@ public:
 
     void branch_runs() noexcept { ++running_; }
     void branch_waits() noexcept {
-        if (--running_ == 0) {
-            busy_since_.reset();
-            at_rest_ = slices_;
-        }
+        if (--running_ == 0) busy_since_.reset();
         if (running_ == 0 || !gathered_.empty()) go_on();
     }
     /// Waits until wake() or, in its turn, the deadline. timed_out: that was the deadline.
@@ -293,9 +288,8 @@ private:
     void end_gathering() noexcept;
     void take_effect_between() noexcept;
     [[nodiscard]] bool repeat_between() noexcept;
-    [[nodiscard]] bool may_go_on_between() const noexcept;
+    [[nodiscard]] std::optional<std::size_t> next_between() const noexcept;
     void go_on_between() noexcept;
-    void note_arrived(const ports::step_record& record);
     [[nodiscard]] std::size_t first_of_arrivals() const;
     void forget_between() noexcept;
     void fail(std::string what) noexcept;
@@ -470,7 +464,6 @@ private:
     std::optional<coro::clock::time_point> beyond_since_;
     bool goes_beyond_ = false; ///< a branch has computed longer than is recorded
     std::uint64_t slices_ = 0;
-    std::uint64_t at_rest_ = 0;     ///< of them, had ended when no branch could run
     std::uint64_t begun_times_ = 0; ///< since the last one has ended
     std::uint64_t computed_ = 0;    ///< the last one of a branch that computes and has a deadline
     double computed_at_ = 0;        ///< the clock then

@@ -16,8 +16,6 @@ namespace {
 constexpr auto patience = std::chrono::milliseconds(10);
 /// The same for what has arrived in an earlier execution, and may have waited for the end there.
 constexpr auto patience_in_repetition = std::chrono::milliseconds(100);
-/// Slices without a rest, some milliseconds: what arrives after them may take effect beside more.
-constexpr std::uint64_t long_computing = 256;
 
 using ports::step_kind;
 using ports::step_record;
@@ -29,18 +27,22 @@ bool durable_row::gathers(bool computes) noexcept {
     if (!gathered_.empty()) return true;
     if (!between_.empty()) return between_.front().path.low <= slices_;
     if (!computes || replay_ || settling_) return false;
+    auto wait = patience;
     if (replays()) {
-        if (!may_go_on_between()) return false;
+        const auto next = next_between();
+        if (!next) return false;
+        wait = is_part(earlier_[*next].kind) ? wait.zero() : patience_in_repetition;
     } else {
         const bool has_arrived = !arrivals_.empty() && arrivals_.front()->ready;
         const bool is_over = arrivals_.empty() && !overdue_.empty();
         if (!(has_arrived && !arrivals_.front()->is_part) && !is_over) return false;
     }
+    // All that can run come together for it: not more often than each of them gets its slice.
+    if (slices_ - last_gathering_ < gathered_last_) return false;
+    if (wait == wait.zero()) return true;
     const coro::clock::time_point now = loop_.now();
     if (!busy_since_) busy_since_ = now;
-    // All that can run come together for it: not more often than each of them gets its slice.
-    return now - *busy_since_ >= (replays() ? patience_in_repetition : patience) &&
-           slices_ - last_gathering_ >= gathered_last_;
+    return now - *busy_since_ >= wait;
 }
 
 coro::task<void> durable_row::gather() {
@@ -97,53 +99,50 @@ void durable_row::take_effect_between() noexcept {
     }
 }
 
-/// An answer arrives: beside a branch that computes, its place is noted before it.
-void durable_row::note_arrived(const step_record& record) {
-    if (!ports::ends_a_step(record) || running_ == 0 || slices_ - at_rest_ < long_computing) return;
-    step_record note;
-    note.kind = step_kind::clock;
-    note.path = {clock_records::arrived, slices_};
-    note.content = record.path;
-    note.at = record.at;
-    log_.note(std::move(note));
-}
-
 /// From there on earlier_ has only what arrived last, and parts.
 std::size_t durable_row::first_of_arrivals() const {
     const auto others = std::find_if(earlier_.rbegin(), earlier_.rend(), [this](const auto& each) {
-        return !is_part(each.kind) && !arrived_last_.slices_before(each.path);
+        return !is_part(each.kind) && !arrived_last_.contains(each.path);
     });
     return static_cast<std::size_t>(earlier_.rend() - others);
 }
 
-/// What comes next had arrived when an earlier process ended. It may have taken effect between
-/// slices; the record of that was lost, and nothing that is recorded follows from it. Behind a
-/// branch that computes, it would take effect after the time of its task.
-bool durable_row::may_go_on_between() const noexcept {
-    if (next_ < first_of_arrivals_ || is_void_[next_]) return false;
-    const step_record& record = earlier_[next_];
-    if (is_part(record.kind)) return record.part.is_zero() && part_turns_.contains(next_);
-    const auto slices = arrived_last_.slices_before(record.path);
-    if (!slices || *slices > slices_) return false;
-    const auto waiting = arrivals_by_path_.find(record.path);
-    return waiting != arrivals_by_path_.end() && waiting->second->ready;
+/// What comes next, if it had arrived when an earlier process ended. It may have taken effect
+/// between slices; the record of that was lost, and nothing that is recorded follows from it.
+/// Behind a branch that computes, it would take effect after the time of its task.
+std::optional<std::size_t> durable_row::next_between() const noexcept {
+    std::size_t next = next_;
+    while (next < earlier_.size() && is_void_[next]) ++next;
+    if (next == earlier_.size() || next < first_of_arrivals_) return std::nullopt;
+    if (slices_ < arrived_last_.slices_without_a_turn()) return std::nullopt;
+    const step_record& record = earlier_[next];
+    bool is_there = false;
+    if (is_part(record.kind)) {
+        is_there = record.part.is_zero() && part_turns_.contains(next);
+    } else {
+        const auto waiting = arrivals_by_path_.find(record.path);
+        is_there = waiting != arrivals_by_path_.end() && waiting->second->ready;
+    }
+    return is_there ? std::optional(next) : std::nullopt;
 }
 
 void durable_row::go_on_between() noexcept {
-    if (!may_go_on_between()) return;
-    const step_record& record = earlier_[next_];
-    try {
-        if (!is_part(record.kind)) {
+    const auto next = next_between();
+    if (!next) return;
+    const step_record& record = earlier_[*next];
+    if (!is_part(record.kind)) {
+        try {
             step_record note;
             note.kind = step_kind::clock;
             note.path = {clock_records::between_slices, slices_};
             note.content = record.path;
             note.at = std::max(clock_, record.at);
             log_.note(std::move(note));
+        } catch (...) { // no memory: it has its turn later
+            return;
         }
-    } catch (...) { // no memory: it has its turn later
-        return;
     }
+    while (next_ < *next) (void)replay_next(repeats::between_slices); // those without effect
     (void)replay_next(repeats::between_slices);
 }
 

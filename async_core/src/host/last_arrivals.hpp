@@ -4,29 +4,26 @@
 #include <heddle/ports/run_journal.hpp>
 
 #include <cstdint>
-#include <deque>
-#include <map>
-#include <optional>
+#include <set>
 
 namespace heddle::host {
 
-/// Of the records of a row, the last ones of what had arrived and may have waited for its turn, or
-/// have had it between slices: the record of that may be lost with the process. Nothing that is
-/// recorded follows from them.
+/// Of the records of a row, what had arrived while branches could run and has no record of a turn
+/// between slices: the last ones of these may have had one, whose record is lost with the process.
 class last_arrivals {
 public:
-    /// The next record. True: it only notes an arrival.
-    [[nodiscard]] bool read(const ports::step_record& record);
-    /// How many slices had ended when it arrived. Nothing: it is none of them.
-    [[nodiscard]] std::optional<std::uint64_t> slices_before(const ports::digest128& path) const;
+    /// The next record of the row.
+    void read(const ports::step_record& record);
+    [[nodiscard]] bool contains(const ports::digest128& path) const {
+        return paths_.contains(path);
+    }
+    /// So many slices had ended when the last record was made that has their number. What waited
+    /// then had its turn later: a record of it would come first.
+    [[nodiscard]] std::uint64_t slices_without_a_turn() const noexcept { return slices_; }
 
 private:
-    void add(const ports::digest128& path, std::uint64_t slices);
-    void had_their_turns(const ports::digest128& last);
-    void forget() noexcept;
-
-    std::deque<ports::digest128> in_order_;
-    std::map<ports::digest128, std::uint64_t> slices_;
+    std::set<ports::digest128> paths_;
+    std::uint64_t slices_ = 0;
 };
 
 } // namespace heddle::host

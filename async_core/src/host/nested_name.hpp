@@ -2,7 +2,6 @@
 #pragma once
 
 #include "durable_row.hpp"
-#include "function_beginnings.hpp"
 
 #include <heddle/coro/task.hpp>
 
@@ -54,7 +53,6 @@ public:
             record.path = path_;
             record.content = step_;
             record.name = name;
-            record.body = function_beginnings::after_slices(row_.slices());
             result<void> given = co_await row_.record_turn(std::move(record), false);
             begun = std::move(given);
         }

@@ -9,11 +9,11 @@ namespace heddle::store {
 namespace {
 
 constexpr std::int64_t our_application = 0x68646c72; // "hdlr"
-/// 7: records of the kind `clock` have where answers arrived. 5: functions of the program name the
-/// step that they ran in, and failures what they have cost and whose time was over. 4: records may
-/// be `unanswered`. 3: calls are parked, and records may be `tool` or `refused`. 2: rows.emitted
-/// may be `outdated`, records have further kinds, and meta has output_phase.
-constexpr std::int64_t layout_version = 7;
+/// 5: functions of the program name the step that they ran in, and failures what they have cost and
+/// whose time was over. 4: records may be `unanswered`. 3: calls are parked, and records may be
+/// `tool` or `refused`. 2: rows.emitted may be `outdated`, records have further kinds, and meta has
+/// output_phase.
+constexpr std::int64_t layout_version = 6;
 constexpr std::int64_t oldest_version = 1; ///< that this code reads as it is
 
 // Rows are narrow, so that a million of them are read at once when a run begins again; what is
