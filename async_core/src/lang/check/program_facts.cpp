@@ -144,10 +144,7 @@ void program_facts::note_handed_on(const ast::node& n) {
 void program_facts::note(const ast::node& n) {
     switch (n.kind) {
     case node_kind::local: read_.insert(n.var); break;
-    case node_kind::eval_code:
-        read_.insert(n.variables.begin(), n.variables.end());
-        open_names_ = true;
-        break;
+    case node_kind::eval_code: open_names_ = true; break;
     case node_kind::scope:
         for (std::size_t i = 0; i < n.variables.size() && i < n.children.size(); ++i) {
             note_definition(variables_[n.variables[i]], *n.children[i], n.variables[i]->name);

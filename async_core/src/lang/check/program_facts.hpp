@@ -49,7 +49,10 @@ public:
     /// Whether the node of that number is evaluated only after a test of a name that `expression`
     /// takes its value from. True as well when that takes too long to find out.
     [[nodiscard]] bool is_tested(std::size_t node, const ast::node& expression) const;
-    [[nodiscard]] bool is_read(const ast::variable& var) const { return read_.contains(&var); }
+    /// Code given to eval may read what it sees.
+    [[nodiscard]] bool is_read(const ast::variable& var) const {
+        return var.seen_in || read_.contains(&var);
+    }
     /// The program sets the global, by a definition or by set!.
     [[nodiscard]] bool changes_global(std::uint32_t index) const {
         return globals_.contains(index);

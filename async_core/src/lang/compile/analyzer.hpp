@@ -16,6 +16,7 @@
 #include <heddle/lang/realm.hpp>
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -111,8 +112,11 @@ public:
     node* assign_from(std::string_view name, source_span span, scope* start, node* init,
                       bool left_sandbox = false, bool when_it_runs = false);
     void note_bound(ast::variable& var);
+    void note_task(const ast::variable& var);
     void mark_capture(ast::variable& var);
     ast::variable* extras_here();
+    /// What an eval in the innermost scope sees, which moves to cells.
+    std::unique_ptr<eval_site> site_here(node& eval);
     /// The program defines the name at its top level.
     void note_defined(const std::string& name) { defined_.insert(name); }
     /// As note_defined, for a task or tool with these inputs.
@@ -198,6 +202,8 @@ private:
 
     // code given to eval (forms_eval.cpp)
     void open_site(const eval_site& site, std::deque<scope>& scopes);
+    void show_to_eval(scope& seen);
+    void begin_environment(scope& of);
     node* from_extras(ast::variable& extras, std::string_view name, node* further,
                       source_span span);
     node* bind_in_extras(std::string_view name, node* init, source_span span);
@@ -235,6 +241,7 @@ private:
     /// The call of a macro around the code that is analysed; unknown when there is none.
     source_span macro_call_;
     ast::written macro_call_text_ = ast::written::in_program; ///< where that call is written
+    std::uint32_t evals_ = 0;       ///< so far, of those that see what is around them
     ast::lambda* around_ = nullptr; ///< stand-in for the function around code given to eval
     scope* scope_ = nullptr;        ///< null at the top level
     name_table names_;

@@ -10,6 +10,10 @@
 #include <string>
 #include <vector>
 
+namespace heddle::lang {
+class eval_scope;
+}
+
 namespace heddle::lang::ast {
 
 struct node;
@@ -34,10 +38,15 @@ struct variable {
     lambda* self = nullptr;               ///< the lambda that is its only value
     std::vector<std::string> task_inputs; ///< of a defatom or deftool
     bool is_task = false;
-    bool names_let = false; ///< the name of a named let
-    bool is_tool = false;   ///< with is_task: of a deftool
-    bool hidden = false;    ///< the compiler's own: no symbol means it, whatever its name
-    int slot = -1;          ///< register, while code is made
+    bool names_let = false;        ///< the name of a named let
+    bool is_tool = false;          ///< with is_task: of a deftool
+    bool hidden = false;           ///< the compiler's own: no symbol means it, whatever its name
+    int slot = -1;                 ///< register, while code is made
+    eval_scope* seen_in = nullptr; ///< evals see it: among these names
+    std::size_t seen_at = 0;       ///< there
+    /// Of a hidden variable that holds the environment of a scope (eval_scope): first the one that
+    /// holds that of the scope around it, or null, then those that evals see.
+    std::vector<variable*> environment;
 
     [[nodiscard]] bool in_cell() const noexcept {
         return captured && (reassigned || captured_early);
@@ -100,7 +109,8 @@ enum class node_kind : std::uint8_t {
     branch,        ///< join, slot, callee, arguments…; flag 1: without a permit
     spawn,         ///< join, callee
     with_permit,   ///< semaphore, body
-    eval_code      ///< what to evaluate; `variables`: what it sees; constant: the eval_site
+    eval_code      ///< what to evaluate; `variables`: the environment, the sandbox around it, if
+                   ///< any; constant: the eval_site
 };
 
 /// What a node was made from, where the checker has to know.

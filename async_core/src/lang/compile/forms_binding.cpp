@@ -230,6 +230,9 @@ void analyzer::note_bound(ast::variable& var) {
     if (var.bound_once || loop_depth_ != var.loop_depth) var.reassigned = true;
     var.bound_once = true;
     if (var.owner == lambda_ && scope_ && conditional_ == scope_->conditional) var.definite = true;
+    if (!var.definite || !var.seen_in) return;
+    std::uint32_t& bound_from = var.seen_in->names[var.seen_at].bound_from;
+    bound_from = std::min(bound_from, evals_ + 1);
 }
 
 static ast::node* form_bind(analyzer& a, const form& f, analyzer::position where) {

@@ -36,41 +36,88 @@ static ast::node* form_eval(analyzer& a, const form& f, analyzer::position) {
     ast::node* result = a.make(node_kind::eval_code, f.span);
     result->children.push_back(a.expression(f[1], a.inner()));
     if (a.failed()) return result;
-    a.extras_here();
-    auto site = std::make_unique<eval_site>();
-    std::vector<std::vector<ast::variable*>> levels; // innermost first, as the scopes
-    for (scope* s = a.innermost(); s; s = s->outer) {
-        if (s->label) s->label->escaped = true; // the code may call it as a function
-        eval_site::level level;
-        std::vector<ast::variable*> variables;
-        for (ast::variable* v : s->variables) {
-            if (v->hidden && v != s->extras) continue;
-            v->captured = v->reassigned = true;
-            v->conditional = v->conditional || !v->definite;
-            if (v == s->extras) continue;
-            level.names.push_back({v->name, v->definite, v->is_task, v->is_tool, v->task_inputs});
-            variables.push_back(v);
-        }
-        if (s->extras) {
-            level.has_extras = true;
-            variables.push_back(s->extras);
-        }
-        site->charge(a.realm().memory(), level);
-        a.spend(variables.size(), 2 * variables.size() * sizeof(ast::variable*));
-        site->levels.push_back(std::move(level));
-        levels.push_back(std::move(variables));
-        if (!s->sandbox) continue;
-        // What is outside of a sandbox cannot be seen by code made inside.
-        site->in_sandbox = true;
-        s->sandbox->captured = s->sandbox->reassigned = true;
-        result->variables.push_back(s->sandbox);
-        break;
-    }
-    std::reverse(site->levels.begin(), site->levels.end());
-    for (auto level = levels.rbegin(); level != levels.rend(); ++level)
-        result->variables.insert(result->variables.end(), level->begin(), level->end());
-    result->constant = make_host(a.realm().memory(), std::move(site));
+    result->constant = make_host(a.realm().memory(), a.site_here(*result));
     return result;
+}
+
+std::unique_ptr<eval_site> analyzer::site_here(node& eval) {
+    extras_here();
+    ++evals_;
+    std::vector<scope*> unseen;
+    for (scope* s = scope_; s; s = s->outer) {
+        unseen.push_back(s);
+        // What is around a scope stays as it is while that is open. And what is outside of a
+        // sandbox cannot be seen by code made inside.
+        if (s->seen || s->sandbox) break;
+    }
+    for (auto s = unseen.rbegin(); s != unseen.rend(); ++s) show_to_eval(**s);
+    auto site = std::make_unique<eval_site>();
+    site->innermost = scope_->names;
+    site->eval = scope_->sealed ? request_.site->eval : evals_;
+    if (scope_->sealed) site->innermost->charge(realm_.memory());
+    eval.variables.push_back(scope_->environment);
+    if (const scope* body = scope_->nearest_sandbox()) {
+        site->in_sandbox = true;
+        body->sandbox->captured = body->sandbox->reassigned = true;
+        eval.variables.push_back(body->sandbox);
+    }
+    return site;
+}
+
+/// Evals see the variables of a scope from now on. Those around it know it.
+void analyzer::show_to_eval(scope& seen) {
+    if (!seen.seen) {
+        seen.seen = true;
+        if (seen.label) seen.label->escaped = true; // the code may call it as a function
+        if (seen.outer && !seen.sandbox) seen.environment_at = seen.outer->environment_at;
+    }
+    for (; seen.seen_variables < seen.variables.size(); ++seen.seen_variables) {
+        ast::variable* v = seen.variables[seen.seen_variables];
+        spend(1, sizeof(ast::variable*));
+        if (v->hidden && v != seen.extras) continue;
+        if (!seen.names) begin_environment(seen);
+        v->captured = v->reassigned = true;
+        v->conditional = v->conditional || !v->definite;
+        v->seen_in = seen.names.get();
+        v->seen_at = seen.names->names.size();
+        seen.environment->environment.push_back(v);
+        seen.names->add(realm_.memory(), {.text = v->name,
+                                          .seen_from = evals_,
+                                          .bound_from = v->definite ? evals_ : eval_scope::never,
+                                          .is_extras = v == seen.extras,
+                                          .is_task = v->is_task,
+                                          .is_tool = v->is_tool,
+                                          .task_inputs = v->task_inputs});
+    }
+}
+
+void analyzer::begin_environment(scope& of) {
+    const scope* around = of.environment_at;
+    of.names = std::make_shared<eval_scope>();
+    ast::variable& held = arena_.variables.emplace_back();
+    held.name = environment_name;
+    held.hidden = true;
+    held.owner = of.owner;
+    held.loop_depth = of.loop_depth;
+    held.captured = held.definite = held.bound_once = true;
+    held.environment.push_back(around ? around->environment : nullptr);
+    of.variables.push_back(&held);
+    of.environment = &held;
+    of.environment_at = &of;
+    if (!around) return;
+    of.names->outer = around->names;
+    if (!around->sealed) return;
+    of.names->given_to = request_.site->eval;
+    around->names->charge(realm_.memory());
+}
+
+/// Evals from here on know what a variable is.
+void analyzer::note_task(const ast::variable& var) {
+    if (!var.seen_in) return;
+    eval_scope::name& name = var.seen_in->names[var.seen_at];
+    name.is_task = var.is_task;
+    name.is_tool = var.is_tool;
+    name.task_inputs = var.task_inputs;
 }
 
 /// The names around code given to eval, as scopes whose variables are the captured cells.
@@ -83,7 +130,7 @@ void analyzer::open_site(const eval_site& site, std::deque<scope>& scopes) {
         result->slot = cell++;
         return result;
     };
-    for (const eval_site::level& level : site.levels) {
+    for (const eval_site::level& level : site.levels()) {
         scope& opened = scopes.emplace_back();
         open(opened);
         opened.owner = around_;
@@ -93,20 +140,33 @@ void analyzer::open_site(const eval_site& site, std::deque<scope>& scopes) {
             sandbox->definite = true;
             opened.sandbox = sandbox;
         }
-        for (const eval_site::name& each : level.names) {
+        const std::size_t seen = level.scope->seen_by(level.eval);
+        for (std::size_t i = 0; i < seen; ++i) {
+            const eval_scope::name& each = level.scope->names[i];
             spend(1, 0);
+            if (each.is_extras) {
+                opened.extras = captured(declare_hidden(extras_name));
+                opened.extras->conditional = true;
+                continue;
+            }
             ast::variable* result = captured(declare(each.text));
-            result->definite = each.definite;
-            result->conditional = !each.definite;
+            result->definite = each.bound_from <= level.eval;
+            result->conditional = !result->definite;
             result->is_task = each.is_task;
             result->is_tool = each.is_tool;
             result->task_inputs = each.task_inputs;
         }
-        if (level.has_extras) {
-            opened.extras = captured(declare_hidden(extras_name));
-            opened.extras->conditional = true;
-        }
+        opened.seen = true;
+        opened.seen_variables = opened.variables.size();
     }
+    // For an eval in the code: what it sees goes on here.
+    scope& innermost = scopes.back();
+    innermost.names = site.innermost;
+    innermost.environment = declare_hidden(environment_name);
+    innermost.environment->captured = innermost.environment->definite = true;
+    innermost.environment->bound_once = true;
+    innermost.environment->slot = cell;
+    innermost.environment_at = &innermost;
 }
 
 /// The variable that holds what eval binds in the innermost scope beyond its variables.

@@ -103,6 +103,7 @@ static ast::node* bind_operator(analyzer& a, const form& f, ast::node* registere
         var->is_task = true;
         var->is_tool = is_tool;
         var->task_inputs = std::move(inputs);
+        a.note_task(*var);
         bound->children.push_back(registered);
         a.note_bound(*var);
     } else {

@@ -47,6 +47,7 @@ private:
     void define_global(const node& n, int dest);
     void scope(const node& outermost, int dest, bool is_tail);
     void clear_variables(const node& n);
+    void make_environment(const ast::variable& holder, source_span span);
 
     // conditions and sequences (generator_control.cpp)
     void jump_when(const node& first, bool sense, std::vector<std::size_t>& jumps);

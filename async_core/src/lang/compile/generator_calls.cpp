@@ -428,6 +428,7 @@ void generator::branch(const node& n, int dest) {
 }
 
 /// The code becomes a function without parameters over the cells of what it sees, and is called.
+/// The environments around it hold these.
 void generator::eval_code(const node& n, int dest, bool is_tail) {
     mark give_back(*this);
     const int a = fresh(*n.children[0]);

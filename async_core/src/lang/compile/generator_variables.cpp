@@ -129,13 +129,42 @@ void generator::define_global(const node& n, int dest) {
 
 /// Registers for the variables that a scope's body binds later.
 void generator::clear_variables(const node& n) {
+    const ast::variable* environment = nullptr;
     for (ast::variable* var : n.cleared) {
         var->slot = allocate();
+        if (!var->environment.empty()) {
+            environment = var; // of the cells, which come first
+            continue;
+        }
         const auto slot = static_cast<unsigned>(var->slot);
         if (var->conditional || var->in_cell())
             emit(instruction::abc(op::load_unbound, slot), n.span);
         if (var->in_cell()) emit(instruction::abc(op::cell_make, slot), n.span);
     }
+    if (environment) make_environment(*environment, n.span);
+}
+
+/// A list of what evals in a scope see: each of them hands on the list alone, however many names
+/// there are.
+void generator::make_environment(const ast::variable& holder, source_span span) {
+    if (failure_) return;
+    mark give_back(*this);
+    const int first = next_;
+    for (const ast::variable* held : holder.environment) {
+        pay(span);
+        const auto r = static_cast<unsigned>(allocate());
+        if (!held) {
+            emit(instruction::ad(op::load_const, r, constant_index(value())), span);
+        } else if (held->owner == &source_) {
+            emit(instruction::abc(op::move, r, static_cast<unsigned>(held->slot)), span);
+        } else {
+            emit(instruction::abc(op::up_get, r, capture_index(*held)), span);
+        }
+    }
+    emit(
+        instruction::abc(op::list, static_cast<unsigned>(holder.slot), static_cast<unsigned>(first),
+                         static_cast<unsigned>(holder.environment.size())),
+        span);
 }
 
 /// A chain of them, as a `let*` with many bindings makes, takes no native frames.

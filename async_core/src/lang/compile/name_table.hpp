@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ast.hpp"
+#include "lang/realm/eval_site.hpp"
 #include "lang/value/chained_buckets.hpp"
 
 #include <heddle/base/keyed_hash.hpp>
@@ -9,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +32,12 @@ struct scope {
     bool sealed = false;              ///< around code given to eval: no variable can be added
     ast::variable* sandbox = nullptr; ///< of the body of a sandbox: holds that sandbox
     scope* outer_sandbox = nullptr;   ///< the nearest scope around that is one
+
+    bool seen = false;                    ///< by an eval, with all scopes around it
+    std::size_t seen_variables = 0;       ///< how many of them evals know
+    std::shared_ptr<eval_scope> names;    ///< those that evals see here; null: there are none
+    ast::variable* environment = nullptr; ///< hidden: holds the cells of these names
+    scope* environment_at = nullptr;      ///< the nearest scope from this one on that has one
 
     /// The nearest scope from this one outwards that has extras, or null.
     [[nodiscard]] scope* nearest_extras() noexcept { return extras ? this : outer_extras; }

@@ -106,7 +106,7 @@ private:
         case op::jump_unless_clauses: names(i, constant(now.b)); break;
         case op::eval_code: {
             const auto* site = host_as<eval_site>(constant(code_.code[i + 1].d));
-            need(site && site->cells() == now.b, i, "does not name what it sees");
+            need(site && site->registers() == now.b, i, "does not name what it sees");
             break;
         }
         case op::rethrow_within:

@@ -13,6 +13,7 @@
 #include <heddle/lang/objects.hpp>
 #include <heddle/lang/text.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace heddle::lang {
@@ -30,17 +31,45 @@ namespace {
 /// stops it.
 std::optional<error> take_names(realm& realm, code_order& order, compile_watch& watch) {
     constexpr std::size_t names_in_a_go = 64;
-    eval_site::level& level = order.site->levels.back();
-    level.names.reserve(order.names.length());
+    std::vector<eval_scope::name>& names = order.site->innermost->names;
+    names.reserve(order.names.length() + 1);
     order.cells.reserve(order.cells.size() + order.names.length() + 1);
     for (const map_entry& entry : map_entries(order.names)) {
-        level.names.push_back({std::string(string_bytes(entry.key)), true, false, false, {}});
+        names.emplace_back().text = string_bytes(entry.key);
+        names.back().bound_from = 0;
         order.cells.push_back(make_cell(realm.memory(), entry.item));
-        if (level.names.size() % names_in_a_go != 0) continue;
+        if (names.size() % names_in_a_go != 0) continue;
         if (auto stop = watch.spend(names_in_a_go)) return stop;
     }
-    order.cells.push_back(make_cell(realm.memory(), value::unbound()));
+    order.add_extras(realm.memory());
     return std::nullopt;
+}
+
+/// The cells of the names that the site sees, outermost first, and behind them the environment.
+std::optional<error> take_cells(code_order& order, compile_watch& watch) {
+    constexpr std::size_t cells_of_a_unit = 64;
+    const std::vector<eval_site::level> levels = order.request.site->levels();
+    std::vector<const value*> environments(levels.size());
+    const value* each = &order.environment;
+    for (std::size_t i = levels.size(); i-- != 0; each = &list_items(*each)[0])
+        environments[i] = each;
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        const auto cells = list_items(*environments[i]).subspan(1);
+        const std::size_t seen = levels[i].scope->seen_by(levels[i].eval);
+        order.cells.insert(order.cells.end(), cells.begin(),
+                           cells.begin() + static_cast<std::ptrdiff_t>(seen));
+        if (auto stop = watch.spend(seen / cells_of_a_unit)) return stop;
+    }
+    order.cells.push_back(order.environment);
+    return std::nullopt;
+}
+
+/// The environment of a site of its own, behind the cells, for an eval in the code.
+void make_environment(heap& memory, code_order& order) {
+    std::vector<value> items{value()};
+    const auto first = order.cells.begin() + (order.site->in_sandbox ? 1 : 0);
+    items.insert(items.end(), first, order.cells.end());
+    order.cells.push_back(make_list(memory, items));
 }
 
 /// What a long list of names has left goes in turns.
@@ -59,15 +88,37 @@ void forget_names(code_order& order, compile_watch& watch) {
     };
     drop(order.cells);
     if (!order.site || !order.names.is(kind::map)) return;
-    for (eval_site::level& each : order.site->levels) drop(each.names);
+    // An eval in the code sees them, too.
+    if (order.site->innermost.use_count() == 1) drop(order.site->innermost->names);
 }
 
 } // namespace
+
+void code_order::see_nothing(heap& memory, const value& policy) {
+    site = std::make_unique<eval_site>();
+    site->innermost = std::make_shared<eval_scope>();
+    cells.clear();
+    environment = {};
+    request.site = site.get();
+    if (policy.is_nil()) return;
+    site->in_sandbox = true;
+    cells.push_back(make_cell(memory, policy));
+}
+
+void code_order::add_extras(heap& memory) {
+    eval_scope::name& place = site->innermost->names.emplace_back();
+    place.text = extras_name;
+    place.is_extras = true;
+    cells.push_back(make_cell(memory, value::unbound()));
+}
 
 result<value> carry_out(realm& realm, code_order& order, compile_watch& watch) {
     order.request.watch = &watch;
     if (order.names.is(kind::map)) {
         if (auto stop = take_names(realm, order, watch)) return *std::move(stop);
+    }
+    if (order.environment.is(kind::list)) {
+        if (auto stop = take_cells(order, watch)) return *std::move(stop);
     }
     if (order.expands_only)
         return realm.stages().expand_macros(realm, order.forms.front(), order.request);
@@ -77,6 +128,11 @@ result<value> carry_out(realm& realm, code_order& order, compile_watch& watch) {
         return std::move(code).error();
     }
     const auto& captures = (*code)->captures;
+    const auto is_environment = [&](const capture& each) {
+        return each.index == order.cells.size();
+    };
+    if (std::any_of(captures.begin(), captures.end(), is_environment))
+        make_environment(realm.memory(), order);
     value created =
         make_closure(realm.memory(), **code, static_cast<std::uint32_t>(captures.size()),
                      order.scope->sandbox.as_value());

@@ -24,12 +24,20 @@ namespace heddle::lang {
 struct code_order {
     std::vector<datum> forms;
     compile_request request;
-    std::vector<value> cells;        ///< of request.site
+    /// Of request.site: the sandbox around it, then the names. Those that `environment` holds come
+    /// when the order is carried out.
+    std::vector<value> cells;
+    value environment;               ///< nil: all are there
     std::unique_ptr<eval_site> site; ///< request.site, unless `site_value` holds it
     value names;                     ///< nil, or a map that is the innermost level of `site`
     value site_value;
     scope_ref scope;           ///< of the code: holds the policy of request.limits
     bool expands_only = false; ///< for macroexpand: the form once no macro is at its head
+
+    /// The code sees nothing around it, in the sandbox of that policy unless it is nil.
+    void see_nothing(heap& memory, const value& policy);
+    /// A place, behind the names of `site`, for what the code defines.
+    void add_extras(heap& memory);
 };
 
 /// The code as a function over the cells of its site, or the expanded form.

@@ -144,13 +144,7 @@ interpreter::next interpreter::control_eval(std::size_t at, std::size_t count, b
     if (count == 1 && !order.request.limits.closed)
         return run_program(std::move(order.forms), order.request, at, count, tail);
     // A scope of its own: the names of the map, and a place for what the code defines.
-    order.site = std::make_unique<eval_site>();
-    if (f_.scope_->sandbox) {
-        order.site->in_sandbox = true;
-        order.cells.push_back(make_cell(memory_, f_.scope_->sandbox.as_value()));
-    }
-    eval_site::level& level = order.site->levels.emplace_back();
-    level.has_extras = true;
+    order.see_nothing(memory_, f_.scope_->sandbox.as_value());
     if (count == 2) {
         const value& names = f_.stack_[at + 2];
         if (!names.is(kind::map)) return raise_type("eval", 2, "a map of names to values", names);
@@ -158,9 +152,8 @@ interpreter::next interpreter::control_eval(std::size_t at, std::size_t count, b
         order.request.limits.sandbox = nullptr;
         order.names = names;
     } else {
-        order.cells.push_back(make_cell(memory_, value::unbound()));
+        order.add_extras(memory_);
     }
-    order.request.site = order.site.get();
     forget_arguments(at, count);
     return make_code(std::move(order), at, call_of(tail));
 }
@@ -177,19 +170,18 @@ interpreter::next interpreter::eval_in_place(std::size_t base, instruction i, co
     code_order order;
     order.forms.push_back(form_of(R[i.a]));
     order.request = request_for_code();
-    order.cells.assign(R + i.a + 1, R + i.a + 1 + i.b);
     order.site_value = known;
     const auto* site = static_cast<const eval_site*>(host_of(known));
     if (const value& policy = f_.scope_->sandbox.as_value();
-        !policy.is_nil() && !(site->in_sandbox && sees(cell_of(order.cells[0])->content))) {
+        !policy.is_nil() && !(site->in_sandbox && sees(cell_of(R[i.a + 2])->content))) {
         // The eval is outside of the sandbox that it runs in: nothing around it may be seen.
-        order.site = std::make_unique<eval_site>();
-        order.site->in_sandbox = true;
-        order.site->levels.emplace_back().has_extras = true;
-        site = order.site.get();
-        order.cells = {make_cell(memory_, policy), make_cell(memory_, value::unbound())};
+        order.see_nothing(memory_, policy);
+        order.add_extras(memory_);
+    } else {
+        order.request.site = site;
+        order.environment = R[i.a + 1];
+        if (site->in_sandbox) order.cells.push_back(R[i.a + 2]);
     }
-    order.request.site = site;
     forget_arguments(base + i.a, i.b);
     return make_code(std::move(order), base + i.a, pending_job::next_step::keep);
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace heddle::lang::testing {
 namespace {
@@ -14,6 +15,16 @@ std::string repeated(const std::string& text, std::size_t times) {
     all.reserve(text.size() * times);
     for (std::size_t i = 0; i < times; ++i) all += text;
     return all;
+}
+
+/// The text with a number in the place of each #.
+std::string numbered(const std::string& text, std::size_t number) {
+    std::string result;
+    for (const char c : text) {
+        if (c == '#') result += std::to_string(number);
+        else result += c;
+    }
+    return result;
 }
 
 struct nest {
@@ -52,6 +63,85 @@ TEST(compile_work, of_nested_forms_is_linear) {
         EXPECT_GT(once, 5) << one.begin;
         EXPECT_LT(twice, 3 * once) << one.begin;
     }
+}
+
+TEST(compile_work, of_evals_beside_names_is_linear) {
+    const auto turns = [](const std::string& names, const std::string& evals, std::size_t count) {
+        lang_harness harness;
+        schedule how;
+        how.memory = std::size_t{1} << 30;
+        how.slice = 200;
+        std::string bound;
+        for (std::size_t i = 0; i < count; ++i) bound += numbered(names, i);
+        const std::string text = bound + repeated(evals, count);
+        EXPECT_EQ(harness.shown("(eval '(lambda () (let () " + text + " 1))) 'done", how), "done");
+        return harness.runs;
+    };
+    for (const auto& [names, evals] : {std::pair{"(bind v# 1) ", "(eval 1) "},
+                                       {"(bind v# 1) ", "(lambda () (eval 1)) "},
+                                       {"(bind v# 1) ", "(let ((x 1)) (eval 1)) "},
+                                       {"(bind v# (eval 1)) ", ""}}) {
+        const std::int64_t once = turns(names, evals, 1000);
+        EXPECT_GT(once, 5) << evals;
+        EXPECT_LT(turns(names, evals, 2000), 3 * once) << evals;
+    }
+    const auto of_let_star = [](std::size_t count) {
+        lang_harness harness;
+        schedule how;
+        how.memory = std::size_t{1} << 30;
+        how.slice = 200;
+        std::string bound;
+        for (std::size_t i = 0; i < count; ++i) bound += numbered("(v# (eval 1)) ", i);
+        EXPECT_EQ(harness.shown("(eval '(lambda () (let* (" + bound + ") 1))) 'done", how), "done");
+        return harness.runs;
+    };
+    EXPECT_LT(of_let_star(2000), 3 * of_let_star(1000));
+}
+
+TEST(compile_work, evals_of_one_scope_see_what_was_there_before_each) {
+    const auto shown = [](const char* program) {
+        lang_harness harness;
+        return harness.shown(program);
+    };
+    EXPECT_EQ(shown("(define (f a) (bind b 2) (eval '(bind c 3)) (let ((d 4)) (eval '(list a b c "
+                    "d)))) (f 1)"),
+              "(1 2 3 4)");
+    EXPECT_EQ(shown("(define (f a) (list (eval '(set! a (+ a 1))) (eval 'a) a)) (f 1)"), "(2 2 2)");
+    // In code that an eval was given, and in what that was given.
+    EXPECT_EQ(shown("(define (f a) (let ((b 2)) (eval '(let ((c 3)) (eval '(let ((d 4)) (eval "
+                    "'(list a b c d)))))))) (f 1)"),
+              "(1 2 3 4)");
+    EXPECT_EQ(shown("(define (f a) (let ((b 2)) (eval '(progn (bind e 5) (eval '(progn (set! b (+ "
+                    "b e)) (list a b)))))  b)) (f 1)"),
+              "7");
+    EXPECT_EQ(shown("(eval '(let ((y 2)) (eval '(eval '(list x y)))) (dict 'x 1))"), "(1 2)");
+    EXPECT_EQ(shown("(eval '(eval '(eval 'x)) (dict 'x 1))"), "1");
+    // A name that is bound later, or only perhaps, is that further out.
+    EXPECT_EQ(shown("(define x 'global) (define (f) (list (eval 'x) (progn (bind x 1) (eval 'x)))) "
+                    "(f)"),
+              "(global 1)");
+    EXPECT_EQ(
+        shown("(define x 'global) (define (f c) (when c (bind x 1)) (eval 'x)) (list (f true) "
+              "(f false))"),
+        "(1 global)");
+    // Bound certainly, a form's name means the variable.
+    EXPECT_EQ(shown("(define (f) (bind let 5) (eval 'let)) (f)"), "5");
+    // What a macro binds after an eval is not there before it.
+    EXPECT_EQ(shown("(defmacro b () '(bind x 1)) (define x 'global) (define (f) (let ((y (eval "
+                    "'x))) (b) (list y (eval 'x)))) (f)"),
+              "(global 1)");
+    EXPECT_EQ(shown("(define (f) (let go ((i 0) (fs '())) (if (= i 3) (map (lambda (g) (g)) fs) "
+                    "(go (+ i 1) (cons (lambda () (eval 'i)) fs))))) (f)"),
+              "(2 1 0)");
+    EXPECT_EQ(shown("(define (f a) (sandbox () (bind b 2) (eval '(let ((c 3)) (eval '(list b "
+                    "c)))))) (f 1)"),
+              "(2 3)");
+    EXPECT_EQ(shown("(define (f a) (try (error \"x\") (catch (e) (eval '(list a (get e "
+                    "'message)))))) (f 1)"),
+              "(1 \"x\")");
+    EXPECT_EQ(shown("(define (f a) (case a (1 (bind b 2) (eval '(list a b))) (else (eval 'a)))) "
+                    "(list (f 1) (f 3))"),
+              "((1 2) 3)");
 }
 
 TEST(compile_work, of_imports_in_a_row_is_linear) {

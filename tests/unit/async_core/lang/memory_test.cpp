@@ -340,7 +340,7 @@ constexpr excess excesses[] = {
      "(let ((m (list 'unquote 1))) (loop 24 (set! m (list m m))) (eval (list 'quasiquote m)))"},
     {"evals_beside_many_names",
      "(let ((m '()) (i 0))"
-     "  (loop 3000 (progn (set! i (+ i 1))"
+     "  (loop 20000 (progn (set! i (+ i 1))"
      "    (set! m (cons (list 'bind (string->symbol (string-append \"v\" i)) '(eval 1)) m))))"
      "  (eval (list 'let '() (cons 'progn m))) 1)"},
     {"inside_finally", "(try 1 (finally (let next ((xs '())) (next (cons 1 xs)))))"},
