@@ -144,6 +144,65 @@ TEST(compile_work, evals_of_one_scope_see_what_was_there_before_each) {
               "((1 2) 3)");
 }
 
+// Each name has a register, and each pass over the code looks at some of the registers.
+TEST(compile_work, of_clauses_that_bind_is_linear) {
+    const auto turns = [](const char* begin, const char* end, std::size_t count) {
+        lang_harness harness;
+        schedule how;
+        how.memory = std::size_t{1} << 30;
+        how.slice = 200;
+        std::string clauses;
+        for (std::size_t i = 0; i < count; ++i) clauses += numbered("((f #) (bind v# 1) v#) ", i);
+        EXPECT_EQ(
+            harness.shown(
+                "(define (f x) x) (eval '(lambda () " + (begin + clauses) + end + ")) 'done", how),
+            "done");
+        return harness.runs;
+    };
+    for (const auto& [begin, end] : {std::pair{"(cond ", ")"},
+                                     {"(loop 3 (cond ", "))"},
+                                     {"(try (cond ", ") (catch (e) e))"}}) {
+        const std::int64_t once = turns(begin, end, 6000);
+        EXPECT_GT(once, 5) << begin;
+        EXPECT_LT(turns(begin, end, 48'000), 10 * once) << begin;
+    }
+}
+
+// More registers than the search for their last uses looks at in one go.
+TEST(compile_work, values_of_many_registers_are_there_as_long_as_they_are_read) {
+    std::string first;
+    std::string last;
+    std::string many;
+    for (std::size_t i = 0; i < 1500; ++i) {
+        first += numbered("(bind a# (list #)) ", i);
+        many += numbered("(bind b# (if (= k #) (list k) nil)) ", i);
+        if (i % 100 == 0) last += numbered(" a# b#", i);
+    }
+    const auto shown = [&](const std::string& body) {
+        lang_harness harness;
+        schedule how;
+        how.memory = std::size_t{1} << 30;
+        return harness.shown("(define (f) (bind k 0) (bind m (dict)) " + body + ") (f)", how);
+    };
+    EXPECT_EQ(
+        shown(first + many + "(list" + last + ")"),
+        "((0) (0) (100) nil (200) nil (300) nil (400) nil (500) nil (600) nil (700) nil (800) "
+        "nil (900) nil (1000) nil (1100) nil (1200) nil (1300) nil (1400) nil)");
+    // In loops: what is bound in one turn is read in the next, before it is bound again.
+    EXPECT_EQ(
+        shown("(bind old nil) (bind seen '()) (while (< k 3) " + first +
+              "(set! seen (cons old seen)) " + many +
+              "(set! old (list k a0 b1 a1499)) (set! m (put m (number->string k) old)) "
+              "(set! k (+ k 1))) (list seen m a0 b2)"),
+        "(((1 (0) (1) (1499)) (0 (0) nil (1499)) nil) (dict \"0\" (0 (0) nil (1499)) \"1\" (1 (0) "
+        "(1) (1499)) \"2\" (2 (0) nil (1499))) (0) (2))");
+    EXPECT_EQ(
+        shown(first +
+              "(loop 2 (progn (set! k (+ k 1)) (set! m (put m (number->string k) (try (progn " +
+              many + "(if (= k 2) (error \"x\") a7)) (catch (e) (list b2 a9))))))) (list m a3)"),
+        "((dict \"1\" (7) \"2\" ((2) (9))) (3))");
+}
+
 TEST(compile_work, of_imports_in_a_row_is_linear) {
     const auto turns = [](std::size_t imports) {
         lang_harness harness;
