@@ -5,6 +5,7 @@
 #include "lang/print/described.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/keyed_hash.hpp>
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/objects.hpp>
@@ -14,6 +15,8 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <string_view>
+#include <unordered_set>
 
 namespace heddle::lang {
 
@@ -28,10 +31,6 @@ struct accepted_count {
     std::string parameters; ///< as written; may be empty
 };
 constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max();
-
-std::string quoted_names(const std::vector<std::string>& names) {
-    return "'" + ascii::join(names, "', '") + "'";
-}
 
 std::string kind_of(const task_signature& callee) { return callee.is_tool ? "tool" : "task"; }
 
@@ -71,6 +70,15 @@ public:
     }
 
 private:
+    using name_views = std::unordered_set<std::string_view, name_hash>;
+
+    /// Until many names were looked for: each is compared with all inputs.
+    [[nodiscard]] std::string input_hint(std::string_view name, const task_signature& task) const {
+        constexpr std::size_t max_hints = 1000;
+        return ++hints_ < max_hints ? unknown_input_hint(name, task.inputs, task.reserved)
+                                    : std::string();
+    }
+
     [[nodiscard]] std::optional<accepted_count> count_of(const ast::node& called) const {
         if (called.kind == node_kind::constant && called.constant.is(kind::builtin)) {
             const builtin& row = called.constant.as_builtin();
@@ -213,8 +221,8 @@ private:
                          task.inputs.empty() ? "" : "its inputs are " + quoted_names(task.inputs));
             return;
         }
-        const std::vector<std::string> named(
-            task.inputs.begin(), task.inputs.begin() + static_cast<std::ptrdiff_t>(given));
+        const name_views named(task.inputs.begin(),
+                               task.inputs.begin() + static_cast<std::ptrdiff_t>(given));
         check_missing(n, callee, named);
     }
 
@@ -231,11 +239,8 @@ private:
             (context_.lost_names && context_.lost_names->contains(name)) ||
             realm.host().find_operator(realm.memory(), name))
             return;
-        std::vector<std::string> known;
-        realm.host().collect_names(known);
-        for (const known_callee* each : context_.facts.tasks()) known.push_back(each->name);
         const bool open = context_.facts.has_open_names();
-        std::string hint = suggest_names(name, known);
+        std::string hint = context_.suggest(name, context_.tasks_and_tools());
         if (hint.empty()) {
             hint = context_.hint_to_define(name);
         }
@@ -249,34 +254,39 @@ private:
         const known_callee* callee = context_.facts.task_of(*n.children[0]);
         if (!callee) return;
         const task_signature& task = *callee->task;
-        std::vector<std::string> named;
         const auto names = list_items(n.constant);
+        // With few clauses the inputs, which may be many, are not put into a set for each call.
+        constexpr std::size_t few = 8;
+        const bool many = names.size() > few;
+        const name_views inputs(task.inputs.begin(),
+                                many ? task.inputs.end() : task.inputs.begin());
+        name_views named;
         for (std::size_t i = 0; i < names.size(); ++i) {
             const std::string name(symbol_name(names[i]));
-            const bool declared = task.open || std::find(task.inputs.begin(), task.inputs.end(),
-                                                         name) != task.inputs.end();
+            const bool declared = task.open || inputs.contains(name) ||
+                                  (!many && std::find(task.inputs.begin(), task.inputs.end(),
+                                                      name) != task.inputs.end());
             const bool reserved = !task.is_tool && context_.realm.host().is_reserved_key(name);
             if (!declared && !reserved) {
                 context_.add(
                     severity::error, "task-inputs", form{n.constant, n.span}[i].span,
                     "the " + kind_of(task) + " '" + callee->name + "' has no input '" + name + "'",
-                    unknown_input_hint(name, task.inputs, task.reserved));
-            } else if (std::find(named.begin(), named.end(), name) != named.end()) {
+                    input_hint(name, task));
+            } else if (named.contains(symbol_name(names[i]))) {
                 context_.add(severity::error, "task-inputs", form{n.constant, n.span}[i].span,
                              "'" + name + "' is given twice to the " + kind_of(task) + " '" +
                                  callee->name + "'");
             }
-            named.push_back(name);
+            named.insert(symbol_name(names[i]));
         }
         check_missing(n, *callee, named);
     }
 
     void check_missing(const ast::node& n, const known_callee& callee,
-                       const std::vector<std::string>& named) const {
+                       const name_views& named) const {
         std::vector<std::string> missing;
         for (const std::string& input : callee.task->required) {
-            if (std::find(named.begin(), named.end(), input) == named.end())
-                missing.push_back(input);
+            if (!named.contains(input)) missing.push_back(input);
         }
         if (missing.empty()) return;
         context_.add(severity::error, "task-inputs", n.span,
@@ -286,10 +296,19 @@ private:
 
     const rule_context& context_;
     known_values values_;
+    mutable std::size_t hints_ = 0;
     bool guarded_ = false; ///< the program may want to see errors of types
 };
 
 } // namespace
+
+std::string quoted_names(const std::vector<std::string>& names) {
+    constexpr std::size_t max_names = 50;
+    if (names.size() <= max_names) return "'" + ascii::join(names, "', '") + "'";
+    const std::vector<std::string> first(names.begin(), names.begin() + max_names);
+    return "'" + ascii::join(first, "', '") + "' and " + std::to_string(names.size() - max_names) +
+           " more";
+}
 
 std::string unknown_input_hint(std::string_view name, const std::vector<std::string>& inputs,
                                const std::vector<std::string>& reserved) {

@@ -37,8 +37,9 @@ public:
     std::vector<problem> run(std::string_view text, std::uint32_t position) {
         const recovered_text read = read_recovering(realm_.memory(), text, position);
         for (const error& each : read.errors) problems_.push_back(problem_of(each));
+        const line_index lines(text, position);
         const auto done = on_deep_stack(realm_, read.forms, [&](std::size_t max_depth) {
-            check_forms(read.forms, max_depth, read.errors.empty());
+            check_forms(read.forms, max_depth, read.errors.empty(), lines, position);
         });
         if (!done) problems_.push_back(problem_of(done.error()));
         put_in_order();
@@ -46,7 +47,8 @@ public:
     }
 
 private:
-    void check_forms(std::span<const datum> forms, std::size_t max_depth, bool complete) {
+    void check_forms(std::span<const datum> forms, std::size_t max_depth, bool complete,
+                     const line_index& lines, std::uint32_t position) {
         compile_request request;
         request.in_one = true;
         ast::arena arena;
@@ -61,8 +63,15 @@ private:
         }
         if (!complete) return; // every name may be one that could not be read
         const program_facts facts(realm_, *(*program)->body, options_, problems_);
-        const rule_context context{realm_, facts, options_,
-                                   malformed.empty() ? nullptr : &analysis.defined(), problems_};
+        const rule_context context{realm_,
+                                   facts,
+                                   options_,
+                                   malformed.empty() ? nullptr : &analysis.defined(),
+                                   problems_,
+                                   lines,
+                                   realm_.sources().locate({position, position}).line,
+                                   0,
+                                   {}};
         check_names(context);
         check_calls(context);
         check_task_texts(context);

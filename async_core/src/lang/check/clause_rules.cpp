@@ -125,20 +125,14 @@ private:
         const known_callee* task = context_.facts.task_named(var.name);
         if (!task) task = context_.facts.host_task_named(var.name);
         if (!task || context_.facts.source_of(head).kind == node_kind::global) return;
-        const bool may_be_meant = is_parameter(var) || calls_function(head);
+        const bool may_be_meant = context_.facts.is_parameter(var) || calls_function(head);
         if (may_be_meant && !has_clauses_of(*task->task, n)) return;
-        const source_location bound = context_.realm.sources().locate(var.place);
+        const std::uint32_t line = context_.line_of(var.place);
         context_.add(severity::warning, "shadowed-task", head.span,
-                     "'" + var.name + "' is the variable of line " + std::to_string(bound.line) +
+                     "'" + var.name + "' is the variable of line " + std::to_string(line) +
                          " here, not the " + (task->task->is_tool ? "tool" : "task") +
                          " of that name",
                      "give the variable another name");
-    }
-
-    [[nodiscard]] static bool is_parameter(const ast::variable& var) {
-        if (!var.owner) return false;
-        const auto& all = var.owner->parameters;
-        return std::find(all.begin(), all.end(), &var) != all.end();
     }
 
     /// The variable is certain to hold a function.

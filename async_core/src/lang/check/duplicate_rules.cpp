@@ -55,11 +55,11 @@ private:
     }
 
     void report_second(const ast::node& before, const ast::node& now) {
-        const source_location place = context_.realm.sources().locate(before.span);
+        const std::uint32_t line = context_.line_of(before.span);
         context_.add(severity::warning, "redefined", now.span,
                      "'" + std::string(context_.realm.global_name(now.index)) +
                          "' is defined a second time: it replaces the definition on line " +
-                         std::to_string(place.line),
+                         std::to_string(line),
                      "use set! to change a variable; otherwise choose another name");
     }
 

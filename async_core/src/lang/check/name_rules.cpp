@@ -161,18 +161,11 @@ private:
                      "move its definition up, or use it in a function");
     }
 
-    /// Not as part of a function in it. The numbers are compared first: they rule most out.
+    /// Not as part of a function in it, or of a `finally`. What is in a function is conditional.
     [[nodiscard]] bool is_part_of(std::size_t node, std::size_t definition) const {
-        if (node < definition || node >= context_.facts.end_of(definition)) return false;
-        const auto& nodes = context_.facts.nodes();
-        std::vector<const ast::node*> open{nodes[definition]};
-        while (!open.empty()) {
-            const ast::node& now = *open.back();
-            if (&now == nodes[node]) return true;
-            open.pop_back();
-            open.insert(open.end(), now.children.begin(), now.children.end());
-        }
-        return false;
+        const program_facts& facts = context_.facts;
+        return node >= definition && node < facts.end_of(definition) &&
+               facts.cleanup_around(node) == facts.cleanup_around(definition);
     }
 
     /// The global has a value of another origin, or may have one.
@@ -180,23 +173,19 @@ private:
         realm& realm = context_.realm;
         if (!realm.global(index).is_unbound() || context_.facts.has_open_names()) return true;
         const std::string name(realm.global_name(index));
-        const auto& tasks = context_.facts.tasks();
-        const auto registered =
-            std::count_if(tasks.begin(), tasks.end(),
-                          [&](const known_callee* each) { return each->name == name; });
         const auto& externs = context_.options.externs;
-        return registered > 1 || context_.facts.is_imported(name) || find_builtin(name) ||
-               realm.find_prelude_global(name) ||
+        return context_.facts.count_of_definitions(name) > 1 || context_.facts.is_imported(name) ||
+               find_builtin(name) || realm.find_prelude_global(name) ||
                std::find(externs.begin(), externs.end(), name) != externs.end() ||
                realm.host().find_operator(realm.memory(), name).has_value();
     }
 
     void report_order(const ast::node& n, const ast::node& definition) const {
         const std::string name(context_.realm.global_name(n.index));
-        const source_location place = context_.realm.sources().locate(definition.span);
+        const std::uint32_t line = context_.line_of(definition.span);
         context_.add(severity::error, "used-before-definition", n.span,
                      "'" + name + "' is used here before its definition at line " +
-                         std::to_string(place.line) + " has run",
+                         std::to_string(line) + " has run",
                      "move the definition up, or this below it");
     }
 

@@ -49,13 +49,14 @@ void program_facts::collect(const ast::node& program) {
         const ast::node* node;
         bool guarded;
         std::uint32_t condition;
-        std::size_t whole; ///< the number of the node around it
+        std::size_t whole;   ///< the number of the node around it
+        std::size_t cleanup; ///< the `finally` or kind of error around it, or 0
     };
-    std::vector<entry> work{{&program, false, no_condition, 0}};
+    std::vector<entry> work{{&program, false, no_condition, 0, 0}};
     std::vector<std::size_t> wholes;
     std::vector<std::uint32_t> of_parts;
     while (!work.empty()) {
-        const auto [n, guarded, around, whole] = work.back();
+        const auto [n, guarded, around, whole, cleanup] = work.back();
         work.pop_back();
         const std::size_t number = nodes_.size();
         nodes_.push_back(n);
@@ -63,18 +64,20 @@ void program_facts::collect(const ast::node& program) {
         ends_.push_back(number + 1);
         guarded_.push_back(guarded);
         conditions_of_.push_back(around);
-        if (n->cleanup) work.push_back({n->cleanup, guarded, around, number});
+        cleanups_.push_back(cleanup);
+        if (n->cleanup) work.push_back({n->cleanup, guarded, around, number, number + 1});
         for (const ast::catch_clause& clause : n->catches) {
-            if (clause.wanted_kind) work.push_back({clause.wanted_kind, guarded, around, number});
+            if (clause.wanted_kind)
+                work.push_back({clause.wanted_kind, guarded, around, number, number + 1});
             conditions_.push_back({nullptr, around});
-            work.push_back(
-                {clause.body, guarded, static_cast<std::uint32_t>(conditions_.size() - 1), number});
+            work.push_back({clause.body, guarded,
+                            static_cast<std::uint32_t>(conditions_.size() - 1), number, cleanup});
         }
         const bool catches = guarded || !n->catches.empty();
         if (n->kind == node_kind::make_lambda && n->code->body) {
             conditions_.push_back({nullptr, around});
             work.push_back({n->code->body, guarded,
-                            static_cast<std::uint32_t>(conditions_.size() - 1), number});
+                            static_cast<std::uint32_t>(conditions_.size() - 1), number, cleanup});
         }
         // Read by clauses it calls nobody but a task; that is what an unknown name is taken for.
         const std::size_t count = n->kind == node_kind::either_call ? 1 : n->children.size();
@@ -86,7 +89,7 @@ void program_facts::collect(const ast::node& program) {
             const ast::node* part = n->children[i];
             // What a local falls back to before it is bound does not use a global.
             const bool fallback = n->kind == node_kind::local && part->kind != node_kind::local;
-            if (!fallback) work.push_back({part, catches, of_parts[i], number});
+            if (!fallback) work.push_back({part, catches, of_parts[i], number, cleanup});
         }
     }
     // Parts come after their whole, and end before it does.
@@ -159,6 +162,7 @@ void program_facts::note(const ast::node& n) {
     case node_kind::update_global: ++globals_[n.index].count; break;
     case node_kind::make_lambda:
         for (const ast::variable* each : n.code->parameters) locals_.insert(each->name);
+        parameters_.insert(n.code->parameters.begin(), n.code->parameters.end());
         lambdas_[n.code].code = n.code;
         lambdas_[n.code].name = n.code->name;
         break;
@@ -189,6 +193,7 @@ void program_facts::note_definition(definition& into, const ast::node& init,
     into.what.task = signatures_.back().get();
     into.what.definition = &init.children[0]->constant;
     tasks_.push_back(&every_task_.emplace_back(into.what));
+    ++definitions_of_[into.what.name];
     definitions_[&init] = tasks_.back();
 }
 
@@ -207,10 +212,12 @@ void program_facts::note_import(const ast::node& call) {
     const value& what = call.children[1]->constant;
     std::string_view library = what.is(kind::symbol) ? symbol_name(what) : string_bytes(what);
     if (library.starts_with("std/")) library.remove_prefix(4);
+    if (libraries_read_.contains(std::string(library))) return;
     std::vector<std::string> known;
     for (const library_source& source : stdlib_sources()) {
         known.emplace_back(source.name);
         if (source.name != library) continue;
+        libraries_read_.emplace(library);
         libraries_.add(source.text);
         const auto forms = read_all(realm_.memory(), source.text);
         if (!forms) return;

@@ -46,6 +46,16 @@ public:
     [[nodiscard]] bool is_conditional(std::size_t node) const {
         return conditions_of_[node] != no_condition;
     }
+    /// The number of the `finally` around the node of that number; 0: there is none.
+    [[nodiscard]] std::size_t cleanup_around(std::size_t node) const { return cleanups_[node]; }
+    [[nodiscard]] bool is_parameter(const ast::variable& var) const {
+        return parameters_.contains(&var);
+    }
+    /// How many definitions of a task or tool there are of that name.
+    [[nodiscard]] std::size_t count_of_definitions(std::string_view name) const {
+        const auto found = definitions_of_.find(std::string(name));
+        return found == definitions_of_.end() ? 0 : found->second;
+    }
     /// Whether the node of that number is evaluated only after a test of a name that `expression`
     /// takes its value from. True as well when that takes too long to find out.
     [[nodiscard]] bool is_tested(std::size_t node, const ast::node& expression) const;
@@ -131,6 +141,10 @@ private:
     std::vector<bool> guarded_;
     std::vector<std::uint32_t> conditions_of_; ///< of each node the nearest
     std::vector<condition> conditions_;
+    std::vector<std::size_t> cleanups_; ///< of each node
+    std::unordered_set<const ast::variable*> parameters_;
+    std::unordered_map<std::string, std::size_t, name_hash> definitions_of_; ///< tasks, by name
+    std::set<std::string> libraries_read_;
     std::vector<const known_callee*> tasks_;
     std::deque<known_callee> every_task_;
     std::unordered_map<const ast::node*, const known_callee*> definitions_; ///< of tasks

@@ -3,8 +3,10 @@
 
 #include "lang/check/program_facts.hpp"
 #include "lang/compile/name_set.hpp"
+#include "lang/text/line_index.hpp"
 
 #include <heddle/lang/check.hpp>
+#include <heddle/lang/realm.hpp>
 
 #include <string>
 #include <string_view>
@@ -19,10 +21,31 @@ struct rule_context {
     /// Names that forms define which are wrong themselves; empty when all forms are right.
     const name_set* lost_names;
     std::vector<problem>& problems;
+    const line_index& lines; ///< of the text that is checked, which begins in line `first_line`
+    std::uint32_t first_line;
+    mutable std::size_t suggestions = 0;
+    mutable std::vector<std::string> task_names;
 
+    [[nodiscard]] std::uint32_t line_of(source_span span) const {
+        const std::uint32_t line = lines.line_at(span.begin);
+        return line != 0 ? first_line + line - 1 : realm.sources().locate(span).line;
+    }
     void add(severity level, std::string_view code, source_span span, std::string message,
              std::string hint = {}) const {
         problems.push_back({level, code, std::move(message), std::move(hint), span});
+    }
+    /// As suggest_names, until many names were looked for: each is compared with all candidates.
+    [[nodiscard]] std::string suggest(std::string_view name,
+                                      const std::vector<std::string>& candidates) const {
+        constexpr std::size_t max_suggestions = 100;
+        return ++suggestions < max_suggestions ? suggest_names(name, candidates) : std::string();
+    }
+    /// Names of all tasks and tools, those of the host too.
+    [[nodiscard]] const std::vector<std::string>& tasks_and_tools() const {
+        if (!task_names.empty()) return task_names;
+        realm.host().collect_names(task_names);
+        for (const known_callee* each : facts.tasks()) task_names.push_back(each->name);
+        return task_names;
     }
     /// For a name that nothing defines, and that is like no other.
     [[nodiscard]] std::string hint_to_define(const std::string& name) const {
@@ -31,6 +54,10 @@ struct rule_context {
                " " + name;
     }
 };
+
+/// "'a', 'b'", and how many more there are: a hostile text has very many names, and problems with
+/// them.
+[[nodiscard]] std::string quoted_names(const std::vector<std::string>& names);
 
 /// Names that nothing defines, or only what runs later.
 void check_names(const rule_context& context);

@@ -2,13 +2,16 @@
 #include "lang/check/rules.hpp"
 #include "lang/compile/analyzer.hpp"
 
+#include <heddle/base/keyed_hash.hpp>
 #include <heddle/lang/builtin.hpp>
 #include <heddle/lang/code.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
+#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace heddle::lang {
 
@@ -39,8 +42,12 @@ private:
             if (string_bytes(limits.children[i]->constant) == "allow")
                 allowed = {limits.children[i + 1]->constant, limits.children[i + 1]->span};
         }
-        for (std::size_t i = 0; i < allowed.size(); ++i) check_name(allowed[i]);
-        check_effects(*sandbox.children[1], allowed);
+        std::unordered_set<std::string_view, name_hash> names;
+        for (std::size_t i = 0; i < allowed.size(); ++i) {
+            check_name(allowed[i]);
+            names.insert(allowed[i].name());
+        }
+        check_effects(*sandbox.children[1], names);
     }
 
     /// A name that may be misspelt. What eval and imports define is not known here, so there must
@@ -59,20 +66,26 @@ private:
                            name.starts_with("atomic:") ||
                            std::find(externs.begin(), externs.end(), name) != externs.end();
         if (known) return;
-        std::vector<std::string> names;
-        realm.collect_names(names);
-        for (const known_callee* each : context_.facts.tasks()) names.push_back(each->name);
-        for (std::uint32_t i = 0; i < realm.global_count(); ++i) {
-            if (context_.facts.defines_global(i)) names.emplace_back(realm.global_name(i));
-        }
-        std::string hint = suggest_names(name, names);
+        std::string hint = context_.suggest(name, candidates());
         if (hint.empty()) return;
         context_.add(severity::warning, "unknown-name", allowed.span,
                      "the sandbox allows '" + name + "', which nothing defines", std::move(hint));
     }
 
+    const std::vector<std::string>& candidates() {
+        if (!names_.empty()) return names_;
+        realm& realm = context_.realm;
+        realm.collect_names(names_);
+        for (const known_callee* each : context_.facts.tasks()) names_.push_back(each->name);
+        for (std::uint32_t i = 0; i < realm.global_count(); ++i) {
+            if (context_.facts.defines_global(i)) names_.emplace_back(realm.global_name(i));
+        }
+        return names_;
+    }
+
     /// Builtins with effects that stand in the text of the sandbox. One inside of it has its own.
-    void check_effects(const ast::node& body, const form& allowed) {
+    void check_effects(const ast::node& body,
+                       const std::unordered_set<std::string_view, name_hash>& allowed) {
         std::vector<const ast::node*> open{&body};
         while (!open.empty()) {
             const ast::node& n = *open.back();
@@ -86,12 +99,11 @@ private:
         }
     }
 
-    void check_effect(const ast::node& n, const form& allowed) {
+    void check_effect(const ast::node& n,
+                      const std::unordered_set<std::string_view, name_hash>& allowed) {
         const std::string name(n.row->name);
         if (name == "sleep" || name.starts_with('%')) return; // they reach nothing
-        for (std::size_t i = 0; i < allowed.size(); ++i) {
-            if (allowed[i].name() == name) return;
-        }
+        if (allowed.contains(name)) return;
         if (places_.empty()) {
             const auto& nodes = context_.facts.nodes();
             for (std::size_t i = 0; i < nodes.size(); ++i) places_.emplace(nodes[i], i);
@@ -106,6 +118,7 @@ private:
     }
 
     const rule_context& context_;
+    std::vector<std::string> names_;                           ///< that may be meant
     std::unordered_map<const ast::node*, std::size_t> places_; ///< numbers of the nodes
 };
 

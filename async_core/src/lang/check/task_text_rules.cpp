@@ -2,8 +2,10 @@
 #include "lang/check/rules.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/keyed_hash.hpp>
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace heddle::lang {
 
@@ -31,13 +33,13 @@ public:
 private:
     void check_call(const std::string& task, const text_call& call) const {
         const std::string who = "task '" + task + "': {{" + call.text + "}}: ";
-        std::optional<task_signature> target;
+        const task_signature* target = nullptr;
         if (const known_callee* known = context_.facts.task_named(call.task)) {
-            if (!known->task->is_tool) target = *known->task;
+            if (!known->task->is_tool) target = known->task;
         } else if (context_.facts.defines_task(call.task)) {
             return; // one of several
         } else if (const known_callee* known_there = context_.facts.host_task_named(call.task)) {
-            if (!known_there->task->is_tool) target = *known_there->task;
+            if (!known_there->task->is_tool) target = known_there->task;
         }
         if (!target) {
             return report_unknown(call.task, call.span,
@@ -65,14 +67,7 @@ private:
         if (context_.lost_names && context_.lost_names->contains(name)) return;
         const bool open = context_.facts.has_open_names();
         context_.add(open ? severity::warning : severity::error, "unknown-name", span,
-                     std::move(message), suggestion(name));
-    }
-
-    [[nodiscard]] std::string suggestion(const std::string& name) const {
-        std::vector<std::string> names;
-        context_.realm.host().collect_names(names);
-        for (const known_callee* each : context_.facts.tasks()) names.push_back(each->name);
-        return suggest_names(name, names);
+                     std::move(message), context_.suggest(name, context_.tasks_and_tools()));
     }
 
     const rule_context& context_;
@@ -82,9 +77,6 @@ private:
 
 std::string mistake_in(const text_call& call, const task_signature& target,
                        const std::function<bool(std::string_view)>& is_reserved) {
-    const auto has = [](const std::vector<std::string>& all, std::string_view name) {
-        return std::find(all.begin(), all.end(), name) != all.end();
-    };
     if (target.open) {
         return call.positions == 0
                    ? std::string()
@@ -95,20 +87,22 @@ std::string mistake_in(const text_call& call, const task_signature& target,
                (target.inputs.size() == 1 ? " input" : " inputs") + " by position, not " +
                std::to_string(call.positions);
     }
-    std::vector<std::string> given(
+    const std::unordered_set<std::string_view, name_hash> inputs(target.inputs.begin(),
+                                                                 target.inputs.end());
+    std::unordered_set<std::string_view, name_hash> given(
         target.inputs.begin(), target.inputs.begin() + static_cast<std::ptrdiff_t>(call.positions));
     for (const std::string& name : call.names) {
-        if (has(given, name)) return "'" + name + "' is given twice";
-        if (!has(target.inputs, name) && !is_reserved(name))
+        if (given.contains(name)) return "'" + name + "' is given twice";
+        if (!inputs.contains(name) && !is_reserved(name))
             return "'" + call.task + "' has no input '" + name + "'";
-        given.push_back(name);
+        given.insert(name);
     }
     std::vector<std::string> missing;
     for (const std::string& name : target.required) {
-        if (!has(given, name)) missing.push_back(name);
+        if (!given.contains(name)) missing.push_back(name);
     }
     if (missing.empty()) return {};
-    return "'" + call.task + "' needs '" + ascii::join(missing, "', '") + "'";
+    return "'" + call.task + "' needs " + quoted_names(missing);
 }
 
 void check_task_texts(const rule_context& context) { task_text_rule(context).run(); }

@@ -115,6 +115,7 @@ public:
     void note_task(const ast::variable& var);
     void mark_capture(ast::variable& var);
     ast::variable* extras_here();
+    const std::string& file_of(source_span span);
     /// What an eval in the innermost scope sees, which moves to cells.
     std::unique_ptr<eval_site> site_here(node& eval);
     /// The program defines the name at its top level.
@@ -241,6 +242,7 @@ private:
     /// The call of a macro around the code that is analysed; unknown when there is none.
     source_span macro_call_;
     ast::written macro_call_text_ = ast::written::in_program; ///< where that call is written
+    std::deque<std::pair<std::uint32_t, std::string>> files_; ///< a position in each, and its name
     std::uint32_t evals_ = 0;       ///< so far, of those that see what is around them
     ast::lambda* around_ = nullptr; ///< stand-in for the function around code given to eval
     scope* scope_ = nullptr;        ///< null at the top level

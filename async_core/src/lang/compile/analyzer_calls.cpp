@@ -10,6 +10,7 @@
 #include <heddle/lang/objects.hpp>
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace heddle::lang {
 
@@ -270,21 +271,30 @@ ast::node* analyzer::task_call(const form& f, node* callee, const std::vector<st
     if (is_tool) return clause_call(f, callee, 1, inputs);
     std::size_t clauses = 0;
     std::size_t unknown = 0;
-    std::size_t misspelt = 0; // of these
+    bool misspelt = false; // some of these; all inputs are looked at for each
+    constexpr std::size_t max_looked_at = 100;
+    // With few arguments the inputs, which may be many, are not put into a set for each call.
+    constexpr std::size_t few = 8;
+    const bool many = f.size() > few;
+    const std::unordered_set<std::string_view, name_hash> all(inputs.begin(),
+                                                              many ? inputs.end() : inputs.begin());
+    const auto takes = [&](std::string_view key) {
+        return many ? all.contains(key)
+                    : std::find(inputs.begin(), inputs.end(), key) != inputs.end();
+    };
     for (std::size_t i = 1; i < f.size(); ++i) {
         const form argument = f[i];
         if (!is_clause(argument)) continue;
         const std::string_view key = argument[0].name();
-        if (!declared || realm_.host().is_reserved_key(key) ||
-            std::find(inputs.begin(), inputs.end(), key) != inputs.end()) {
+        if (!declared || realm_.host().is_reserved_key(key) || takes(key)) {
             ++clauses;
         } else if (!is_known_function(key)) {
-            ++unknown;
-            misspelt += suggest_names(key, inputs).empty() ? 0 : 1;
+            if (++unknown <= max_looked_at && !misspelt)
+                misspelt = !suggest_names(key, inputs).empty();
         }
     }
     // Names that are not a function's can only be meant as inputs; the call then lists the inputs.
-    if (clauses != 0 || misspelt != 0) clauses += unknown;
+    if (clauses != 0 || misspelt) clauses += unknown;
     if (clauses == f.size() - 1) return clause_call(f, callee, 1);
     if (clauses != 0) {
         return fail(f.span,

@@ -362,6 +362,19 @@ static ast::node* form_within_sandbox(analyzer& a, const form& f, analyzer::posi
 
 // ---------------------------------------------------------------- import
 
+/// The name of the text of a span. It is looked for once in each text: to locate a place is to look
+/// through all before it.
+const std::string& analyzer::file_of(source_span span) {
+    const source_map& sources = realm_.sources();
+    for (auto& [known, file] : files_) {
+        const auto [begin, end] = std::minmax(known, span.begin);
+        if (sources.text({begin, end}).size() != end - begin) continue;
+        known = begin;
+        return file;
+    }
+    return files_.emplace_back(span.begin, sources.locate(span).file).second;
+}
+
 /// (import "file.heddle") or (import std/name).
 static ast::node* form_import(analyzer& a, const form& f, analyzer::position) {
     if (f.size() != 2) {
@@ -383,7 +396,7 @@ static ast::node* form_import(analyzer& a, const form& f, analyzer::position) {
         return a.fail(f.span, "import: a sandbox cannot import", "import before the sandbox",
                       errc::permission);
     }
-    const std::string from = a.realm().sources().locate(f.span).file;
+    const std::string& from = a.file_of(f.span);
     return a.call_library(path ? "%import-file" : "%import-library", f.span,
                           {a.constant(what.content, what.span),
                            a.constant(make_string(a.realm().memory(), from), f.span)});

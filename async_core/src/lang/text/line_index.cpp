@@ -13,13 +13,16 @@ line_index::line_index(std::string_view text, std::uint32_t position)
     }
 }
 
+std::uint32_t line_index::line_at(std::uint32_t position) const {
+    if (position_ == 0 || position < position_ || position - position_ > text_.size()) return 0;
+    const auto after = std::upper_bound(lines_.begin(), lines_.end(), position - position_);
+    return static_cast<std::uint32_t>(after - lines_.begin());
+}
+
 line_index::place line_index::at(std::uint32_t position) const {
-    if (position_ == 0 || position < position_ || position - position_ > text_.size()) return {};
-    const std::uint32_t offset = position - position_;
-    const auto after = std::upper_bound(lines_.begin(), lines_.end(), offset);
-    const std::uint32_t line = *(after - 1);
-    return {static_cast<std::uint32_t>(after - lines_.begin()),
-            columns_before(text_, line, offset) + 1};
+    const std::uint32_t line = line_at(position);
+    if (line == 0) return {};
+    return {line, columns_before(text_, lines_[line - 1], position - position_) + 1};
 }
 
 std::string line_index::text_of(std::uint32_t position) const {

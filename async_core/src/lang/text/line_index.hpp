@@ -24,6 +24,8 @@ public:
 
     /// Of the byte with that position in the source_map.
     [[nodiscard]] place at(std::uint32_t position) const;
+    /// Only the line; 0: not in this text.
+    [[nodiscard]] std::uint32_t line_at(std::uint32_t position) const;
     /// "3:14"; empty for what is not in this text.
     [[nodiscard]] std::string text_of(std::uint32_t position) const;
 
