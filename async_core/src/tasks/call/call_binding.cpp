@@ -2,6 +2,7 @@
 #include "tasks/definition/source_form.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/keyed_hash.hpp>
 #include <heddle/lang/check.hpp>
 
 #include <heddle/lang/errors.hpp>
@@ -19,6 +20,8 @@
 #include <heddle/tasks/output/task_result.hpp>
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 namespace heddle::tasks {
 
@@ -49,6 +52,7 @@ private:
 
     result<void> bind_positions();
     result<void> bind_clauses();
+    [[nodiscard]] bound_input* input_named(std::string_view name, std::size_t clauses);
     [[nodiscard]] bound_input* input_from(std::string_view name);
     result<void> set_reserved(std::string_view name, const lang::value& given);
     result<void> fill_missing();
@@ -58,6 +62,7 @@ private:
     const compiled_task& task_;
     std::vector<lang::value> arguments_;
     task_call call_;
+    std::unordered_map<std::string_view, std::size_t, name_hash> places_; ///< of inputs
 };
 
 error call_binder::malformed(std::string what) const {
@@ -115,10 +120,7 @@ result<void> call_binder::bind_clauses() {
     std::optional<std::size_t> first_unknown;
     for (std::size_t i = 0; i < names.size(); ++i) {
         const std::string_view name = lang::symbol_name(names[i]);
-        bound_input* input = nullptr;
-        for (bound_input& one : call_.inputs) {
-            if (one.name == name) input = &one;
-        }
+        bound_input* input = input_named(name, names.size());
         if (!input) input = input_from(name);
         if (!input) {
             if (is_reserved_call_key(name)) {
@@ -133,6 +135,7 @@ result<void> call_binder::bind_clauses() {
             }
             input = &call_.inputs.emplace_back();
             input->name = name;
+            places_.emplace(name, call_.inputs.size() - 1);
         }
         if (input->given) return malformed("'" + std::string(name) + "' is given twice");
         input->content = std::move(arguments_[i]);
@@ -147,6 +150,23 @@ result<void> call_binder::bind_clauses() {
             .with_hint(std::move(hint));
     }
     return {};
+}
+
+/// One of `clauses` names is looked for; with many, each is not compared with all inputs.
+bound_input* call_binder::input_named(std::string_view name, std::size_t clauses) {
+    constexpr std::size_t few = 16;
+    if (clauses <= few) {
+        const auto found =
+            std::find_if(call_.inputs.begin(), call_.inputs.end(),
+                         [name](const bound_input& one) { return one.name == name; });
+        return found == call_.inputs.end() ? nullptr : &*found;
+    }
+    if (places_.empty()) {
+        for (std::size_t i = 0; i < call_.inputs.size(); ++i)
+            places_.try_emplace(call_.inputs[i].name, i);
+    }
+    const auto found = places_.find(name);
+    return found == places_.end() ? nullptr : &call_.inputs[found->second];
 }
 
 /// The declared input that is also given under this name. Null when there is none.

@@ -1,3 +1,4 @@
+#include <heddle/base/keyed_hash.hpp>
 #include <heddle/base/utf8.hpp>
 
 #include <heddle/lang/errors.hpp>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_map>
 
 namespace heddle::tasks {
 
@@ -62,6 +64,26 @@ const bound_input* prompt_template::find_input(std::span<const bound_input> inpu
     return found == inputs.end() ? nullptr : &*found;
 }
 
+/// find_input for many placeholders: where there are many inputs, each is not compared with all.
+class prompt_template::inputs_by_name {
+public:
+    explicit inputs_by_name(std::span<const bound_input> inputs) : inputs_(inputs) {}
+
+    [[nodiscard]] const bound_input* find(std::string_view name, std::int32_t index) {
+        constexpr std::size_t few = 16;
+        if (index >= 0 || inputs_.size() <= few) return find_input(inputs_, name, index);
+        if (places_.empty()) {
+            for (const bound_input& each : inputs_) places_.try_emplace(each.name, &each);
+        }
+        const auto found = places_.find(name);
+        return found == places_.end() ? nullptr : found->second;
+    }
+
+private:
+    std::span<const bound_input> inputs_;
+    std::unordered_map<std::string_view, const bound_input*, name_hash> places_;
+};
+
 /// Null, and the step that leads nowhere, when there is nothing.
 const lang::value* prompt_template::walk(const lang::value& from, std::span<const step> path,
                                          const step** missing) {
@@ -85,8 +107,8 @@ const lang::value* prompt_template::walk(const lang::value& from, std::span<cons
 
 /// The value of a placeholder; null: of an optional input that was left out.
 result<const lang::value*> prompt_template::resolve(const placeholder& wanted,
-                                                    std::span<const bound_input> inputs) {
-    const bound_input* input = find_input(inputs, wanted.name, wanted.index);
+                                                    inputs_by_name& inputs) {
+    const bound_input* input = inputs.find(wanted.name, wanted.index);
     if (!input) return unusable(wanted.text, "there is no input '" + wanted.name + "'");
     if (!input->given) return nullptr;
     const step* missing = nullptr;
@@ -102,9 +124,10 @@ result<const lang::value*> prompt_template::resolve(const placeholder& wanted,
 }
 
 result<void> prompt_template::check(std::span<const bound_input> inputs) const {
+    inputs_by_name given(inputs);
     for (const part& next : parts_) {
         if (const auto* wanted = std::get_if<placeholder>(&next)) {
-            HEDDLE_CHECK(resolve(*wanted, inputs));
+            HEDDLE_CHECK(resolve(*wanted, given));
         }
     }
     return {};
@@ -115,11 +138,12 @@ result<void> prompt_template::fill(std::string& out, std::span<const bound_input
     if (contents.size() != calls_.size()) {
         return error(heddle::errc::internal, "a prompt lacks the contents of its calls");
     }
+    inputs_by_name given(inputs);
     std::size_t bytes = out.size() + literal_bytes_;
     for (const part& next : parts_) {
         const auto* wanted = std::get_if<placeholder>(&next);
         if (!wanted || !wanted->path.empty()) continue;
-        const bound_input* input = find_input(inputs, wanted->name, wanted->index);
+        const bound_input* input = given.find(wanted->name, wanted->index);
         if (input && input->content.is(lang::kind::string)) bytes += input->content.length();
     }
     for (const lang::value& content : contents) bytes += lang::string_bytes(content).size();
@@ -128,7 +152,7 @@ result<void> prompt_template::fill(std::string& out, std::span<const bound_input
         if (const auto* literal = std::get_if<std::string>(&next)) {
             out += *literal;
         } else if (const auto* wanted = std::get_if<placeholder>(&next)) {
-            HEDDLE_TRY(const lang::value* content, resolve(*wanted, inputs));
+            HEDDLE_TRY(const lang::value* content, resolve(*wanted, given));
             if (content) HEDDLE_CHECK(write_value(out, *content, wanted->text));
         } else {
             out += lang::string_bytes(contents[std::get<call_place>(next).index]);

@@ -5,6 +5,7 @@
 #include "tasks/tools/deftool.hpp"
 #include "tasks/tools/value_check.hpp"
 
+#include <heddle/base/keyed_hash.hpp>
 #include <heddle/lang/list.hpp>
 #include <heddle/lang/objects.hpp>
 #include <heddle/tasks/definition/task_fields.hpp>
@@ -14,6 +15,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace heddle::tasks {
 
@@ -22,11 +26,44 @@ namespace {
 using lang::problem;
 using lang::severity;
 
+constexpr std::size_t max_suggestions = 100;  ///< each is compared with all inputs
 constexpr std::size_t max_wrong_clauses = 50; ///< of one task; each costs another reading
 
 [[nodiscard]] source_span span_in(const task_template& declared, std::string_view clause) {
     return declared.given.span_of(*find_clause({}, clause));
 }
+
+/// Where a text of the source holds {{name. It is looked through once, however many there are.
+class hole_places {
+public:
+    /// `otherwise`: for a text that has no place.
+    hole_places(std::string_view text, source_span place, source_span otherwise)
+        : text_(text), place_(place), otherwise_(otherwise) {
+        for (std::size_t at = text.find("{{"); at != std::string_view::npos;
+             at = text.find("{{", at + 2)) {
+            if (at != 0 && text[at - 1] == '\\') continue;
+            const std::size_t begin = text.find_first_not_of(" \t\n", at + 2);
+            if (begin == std::string_view::npos) break;
+            const std::size_t end = text.find_first_of("} \t\n.[(", begin);
+            holes_.try_emplace(text.substr(begin, end - begin), at);
+        }
+    }
+
+    /// The first one of that name; else the whole text.
+    [[nodiscard]] source_span of(std::string_view name) const {
+        const auto found = holes_.find(name);
+        if (found == holes_.end()) return place_.known() ? place_ : otherwise_;
+        const std::size_t end = std::min(text_.find("}}", found->second + 2), text_.size() - 2) + 2;
+        return {place_.begin + static_cast<std::uint32_t>(found->second),
+                place_.begin + static_cast<std::uint32_t>(end)};
+    }
+
+private:
+    std::string_view text_;
+    source_span place_;
+    source_span otherwise_;
+    std::unordered_map<std::string_view, std::size_t, name_hash> holes_; ///< the first of each name
+};
 
 class definition_reading {
 public:
@@ -148,25 +185,29 @@ private:
 
     bool check_template(const std::string& text, source_span place,
                         lang::task_signature& signature) {
-        const std::vector<std::string>& inputs = signature.inputs;
+        const std::unordered_set<std::string_view, name_hash> inputs(signature.inputs.begin(),
+                                                                     signature.inputs.end());
         const auto code = prompt_template::compile(text, nullptr);
         if (!code) { // compile_task reports what is wrong
             readable_ = false;
             return true;
         }
-        for (const prompt_call& call : code->calls()) note_call(call, place, signature);
+        const hole_places places(realm_.sources().text(place), place, whole_.span);
+        for (const prompt_call& call : code->calls()) note_call(call, places, signature);
         bool good = true;
         for (const std::string& name : code->names()) {
-            used_.push_back(name);
-            if (std::find(inputs.begin(), inputs.end(), name) != inputs.end()) continue;
+            used_.insert(name);
+            if (inputs.contains(name)) continue;
             good = false;
-            std::string hint = lang::suggest_names(name, inputs);
+            std::string hint;
+            if (++suggestions_ < max_suggestions)
+                hint = lang::suggest_names(name, signature.inputs);
             if (hint.empty())
                 hint = "add it to (params …), or write \\\\{{ for the braces themselves";
             problems_.push_back(
                 {severity::error, "unknown-placeholder",
                  "{{" + name + "}} is not a parameter of the task '" + task_name() + "'",
-                 std::move(hint), place_of(name, place)});
+                 std::move(hint), places.of(name)});
         }
         return good;
     }
@@ -175,27 +216,9 @@ private:
         return whole_.size() > 1 ? std::string(whole_[1].text()) : std::string();
     }
 
-    /// Where a string of the source holds {{name; else the string.
-    [[nodiscard]] source_span place_of(std::string_view name, source_span place) const {
-        const std::string_view text = realm_.sources().text(place);
-        for (std::size_t at = text.find("{{"); at != std::string_view::npos;
-             at = text.find("{{", at + 2)) {
-            if (at != 0 && text[at - 1] == '\\') continue;
-            const std::size_t begin = text.find_first_not_of(" \t\n", at + 2);
-            if (begin == std::string_view::npos) break;
-            const std::string_view rest = text.substr(begin);
-            if (!rest.starts_with(name)) continue;
-            const char after = rest.size() > name.size() ? rest[name.size()] : '}';
-            if (std::string_view("} \t\n.[(").find(after) == std::string_view::npos) continue;
-            const auto offset = static_cast<std::uint32_t>(at);
-            const std::size_t end = std::min(text.find("}}", begin), text.size() - 2) + 2;
-            return {place.begin + offset, place.begin + static_cast<std::uint32_t>(end)};
-        }
-        return place.known() ? place : whole_.span;
-    }
-
-    void note_call(const prompt_call& call, source_span place, lang::task_signature& signature) {
-        lang::text_call result{call.text, call.task, 0, {}, place_of(call.task, place)};
+    void note_call(const prompt_call& call, const hole_places& places,
+                   lang::task_signature& signature) {
+        lang::text_call result{call.text, call.task, 0, {}, places.of(call.task)};
         for (const prompt_argument& argument : call.arguments) {
             if (argument.name.empty()) ++result.positions;
             else result.names.push_back(argument.name);
@@ -206,8 +229,7 @@ private:
     void note_unused(const task_template& declared, lang::task_signature& signature) const {
         for (const task_input& input : declared.inputs) {
             const std::string& name = input.name;
-            const bool used = std::find(used_.begin(), used_.end(), name) != used_.end();
-            if (used || name.starts_with('_')) continue;
+            if (used_.contains(name) || name.starts_with('_')) continue;
             signature.unused.push_back({name, parameter_span(name)});
         }
     }
@@ -243,8 +265,9 @@ private:
     lang::realm& realm_;
     source_form whole_;
     std::vector<problem>& problems_;
-    std::vector<std::string> used_; ///< names in the texts
-    bool readable_ = true;          ///< the texts are
+    std::unordered_set<std::string, name_hash> used_; ///< names in the texts
+    std::size_t suggestions_ = 0;
+    bool readable_ = true; ///< the texts are
 };
 
 std::optional<lang::task_signature> check_tool(lang::realm& realm, const lang::value& definition,

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <ctime>
+
 namespace heddle::tasks {
 namespace {
 
@@ -62,6 +65,25 @@ TEST_F(definition_check_of, every_placeholder_that_is_no_parameter_is_reported_w
               (lines{"4:1 {{x}} is not a parameter of the task 't'",
                      "4:9 {{xy}} is not a parameter of the task 't'",
                      "2:11 {{gaol}} is not a parameter of the task 't'"}));
+}
+
+TEST_F(definition_check_of, many_placeholders_take_time_in_proportion) {
+    const auto time_of = [this](std::size_t count) {
+        std::string text = "(defatom t (params goal) (instructions \"{{goal}}";
+        for (std::size_t i = 0; i < count; ++i) text += " {{unknown" + std::to_string(i) + "}}";
+        const std::uint32_t position = harness.sources().add("p", text += "\"))");
+        const auto read = lang::read_one(harness.memory(), text, position);
+        std::vector<lang::problem> found;
+        const std::clock_t began = std::clock();
+        (void)definition_check().check(harness, read->content, read->span, found);
+        const std::clock_t taken = std::clock() - began;
+        EXPECT_EQ(found.size(), count);
+        for (const lang::problem& each : found)
+            EXPECT_TRUE(each.message.starts_with("{{unknown")) << each.message;
+        return static_cast<double>(taken);
+    };
+    const double once = std::min(time_of(4000), time_of(4000));
+    EXPECT_LT(time_of(32'000), 24 * (once + 0.005 * CLOCKS_PER_SEC));
 }
 
 TEST_F(definition_check_of, unused_parameters_and_bad_schemas_are_reported) {

@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <ctime>
+
 namespace heddle::tasks {
 namespace {
 
@@ -28,6 +31,29 @@ protected:
     reading text_;
     std::vector<std::string> names_{"a"};
 };
+
+TEST_F(prompt_template_test, many_undeclared_inputs_take_time_in_proportion) {
+    const auto time_of = [this](std::size_t count) {
+        std::vector<std::string> names;
+        std::string text;
+        for (std::size_t i = 0; i < count; ++i) {
+            names.push_back("a" + std::to_string(i));
+            text += "{{" + names.back() + "}}";
+        }
+        std::vector<bound_input> inputs;
+        for (const std::string& name : names) inputs.push_back({name, text_.json("1"), true});
+        const auto code = prompt_template::compile(text, nullptr);
+        std::string out;
+        const std::clock_t began = std::clock();
+        EXPECT_TRUE(code->check(inputs));
+        EXPECT_TRUE(code->fill(out, inputs));
+        const std::clock_t taken = std::clock() - began;
+        EXPECT_EQ(out, std::string(count, '1'));
+        return static_cast<double>(taken);
+    };
+    const double once = std::min(time_of(4000), time_of(4000));
+    EXPECT_LT(time_of(32'000), 24 * (once + 0.005 * CLOCKS_PER_SEC));
+}
 
 TEST_F(prompt_template_test, messages_quote_whole_characters) {
     for (std::size_t before = 0; before < 4; ++before) {

@@ -89,8 +89,9 @@ private:
     [[nodiscard]] static const lang::value* walk(const lang::value& from,
                                                  std::span<const step> path,
                                                  const step** missing = nullptr);
+    class inputs_by_name;
     [[nodiscard]] static result<const lang::value*> resolve(const placeholder& wanted,
-                                                            std::span<const bound_input> inputs);
+                                                            inputs_by_name& inputs);
 
     std::vector<prompt_call> calls_;
     std::vector<part> parts_;
