@@ -40,6 +40,13 @@ bool defines_macro(const datum& form, compile_watch* watch) {
     });
 }
 
+/// Levels of the analysis that a list takes. A `do` becomes several forms inside each other.
+std::size_t levels_of(std::span<const value> list) noexcept {
+    constexpr std::size_t levels_of_do = 3; // a named let, the `if` in it, and its `progn`
+    const bool is_do = list[0].is(kind::symbol) && symbol_name(list[0]) == "do";
+    return is_do ? levels_of_do : 1;
+}
+
 /// The longest way down through lists, which may share parts: each part is measured once. A walk
 /// with a stack of its own.
 class depth_finder {
@@ -86,7 +93,7 @@ private:
     void close() {
         const level done = path_.back();
         path_.pop_back();
-        const std::size_t depth = done.below + 1;
+        const std::size_t depth = done.below + levels_of(list_items(*done.list));
         if (done.list->target()->references > 1) known_.emplace(window_of(*done.list), depth);
         note(depth);
     }

@@ -88,6 +88,23 @@ TEST(depth, of_code_that_a_macro_makes_is_an_error) {
     }
 }
 
+// A `do` becomes several forms inside each other, for which there is room.
+TEST(depth, of_loops_is_nearly_that_of_other_forms) {
+    const auto nest = [](const std::string& begin, const std::string& end) {
+        constexpr std::size_t levels = 4500; // two lists each, perhaps: the reader takes 10,000
+        std::string text = "1";
+        std::string before;
+        for (std::size_t i = 0; i < levels; ++i) {
+            before += begin;
+            text += end;
+        }
+        return "(define (f) " + before + text + ") (f)";
+    };
+    EXPECT_EQ(run_deep(nest("(let ((i 0)) ", ")")), "1");
+    EXPECT_EQ(run_deep(nest("(do ((i 0 (+ i 1))) ((= i 1) ", "))")), "1");
+    EXPECT_EQ(run_deep(nest("(do ((i 0 (+ i 1))) ((= i 1) 2) ", ")")), "2");
+}
+
 TEST(depth, cancellation_reaches_the_innermost_of_nested_maps) {
     EXPECT_EQ(run_deep("(define (down n) (if (= n 0) (pause 60) (map down (list (- n 1))))) (race "
                        "(down " +
