@@ -69,7 +69,8 @@ ast::node* analyzer::make(node_kind kind, source_span span) {
 
 void analyzer::spend(std::uint64_t work, std::size_t bytes) {
     work_.take(bytes);
-    if (auto stop = work_.add(work); stop && !failure_) failure_ = std::move(stop);
+    if (auto stop = work_.add(work); stop && !failure_)
+        failure_ = limit_at(*std::move(stop), work_.place());
 }
 
 void analyzer::end() {
@@ -184,6 +185,7 @@ result<ast::lambda*> analyzer::program(std::span<const datum> forms) {
     seen_lists seen;
     for (const datum& each : forms) {
         const form one{each.content, each.span};
+        work_.at(each.span);
         collect_toplevel(one, seen);
         // Calls that stand before the definition, or in it, know how it is called.
         if (request_.site || !one.is_list() || one.size() < 2 || !one[0].is_symbol() ||
@@ -258,6 +260,7 @@ ast::node* analyzer::expression(const form& f, position where) {
 bool analyzer::enter(const form& f) {
     if (depth_ < max_depth_) {
         ++depth_;
+        work_.at(f.span);
         return true;
     }
     fail_too_deep(f);

@@ -61,13 +61,15 @@ result<function_ref> compile_within(realm& realm, std::span<const datum> forms,
                                     compile_request& request) {
     result<function_ref> outcome = error(heddle::errc::internal, "not compiled");
     nested_watch watch(realm, request.watch);
-    HEDDLE_CHECK(on_deep_stack(realm, forms, [&](std::size_t max_depth) {
+    const auto done = on_deep_stack(realm, forms, [&](std::size_t max_depth) {
         ast::arena arena;
         analyzer analysis(realm, arena, request, max_depth);
         outcome = compile_analysed(realm, analysis, forms);
         analysis.end();
-    }));
-    return outcome;
+    });
+    if (done && outcome) return outcome;
+    error failure = done ? std::move(outcome).error() : done.error();
+    return limit_at(std::move(failure), forms.empty() ? source_span{} : forms.front().span);
 }
 
 result<value> expand_macros(realm& realm, const datum& form, compile_request& request) {

@@ -102,8 +102,10 @@ std::size_t generator::emit(instruction i, source_span span) {
         return out_->code.size() - 1;
     }
     if (work_) {
+        work_->at(span);
         work_->take(sizeof(instruction) + sizeof(source_span));
-        if (auto stop = work_->add(1); stop && !failure_) failure_ = std::move(stop);
+        if (auto stop = work_->add(1); stop && !failure_)
+            failure_ = limit_at(*std::move(stop), span);
     }
     out_->code.push_back(i);
     out_->places.push_back(span);

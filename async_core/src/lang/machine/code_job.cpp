@@ -185,6 +185,9 @@ public:
     [[nodiscard]] std::uint64_t take_spent() noexcept override {
         return turns_ ? turns_->take_spent() : std::exchange(spent_, 0);
     }
+    [[nodiscard]] source_span place() const noexcept override {
+        return turns_ ? turns_->place() : now_at;
+    }
     [[nodiscard]] result<value> take() override {
         result<value> outcome = turns_ ? turns_->take() : *std::move(result_);
         if (outcome) {

@@ -56,6 +56,7 @@ public:
 
     [[nodiscard]] native_stack::progress resume() override;
     [[nodiscard]] std::uint64_t take_spent() noexcept override { return std::exchange(spent_, 0); }
+    [[nodiscard]] source_span place() const noexcept override { return now_at; }
     [[nodiscard]] result<value> take() override { return *std::move(result_); }
 
     static constexpr std::uint64_t work_of_a_turn = 1024; ///< some 0.5 ms

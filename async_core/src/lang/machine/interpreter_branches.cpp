@@ -161,13 +161,16 @@ std::optional<error> interpreter::limit_passed() {
         common.reset(); // the next one is another
     if (auto over = sandbox_over(memory_is_over ? memory_.used() : 0)) return over;
     if (memory_is_over) {
-        error over = error(errc::limit, "the memory limit of this run (" +
-                                            std::to_string(memory_.limit_asked() / (1024 * 1024)) +
-                                            " MiB) is used up at a depth of " +
-                                            std::to_string(f_.frames_.size()) + " calls")
-                         .with_hint(
-                             "raise the limit, or make a deep recursion a loop with tail "
-                             "calls");
+        const bool begun = !f_.frames_.empty();
+        error over =
+            error(errc::limit,
+                  "the memory limit of this run (" +
+                      std::to_string(memory_.limit_asked() / (1024 * 1024)) + " MiB) is used up " +
+                      (begun ? "at a depth of " + std::to_string(f_.frames_.size()) + " calls"
+                             : std::string("before the program begins")))
+                .with_hint(begun
+                               ? "raise the limit, or make a deep recursion a loop with tail calls"
+                               : "raise the limit, or keep large data out of the program");
         // What catches it may begin something deeper each time: without this there is no limit.
         const std::size_t beyond = memory_.used() - memory_.limit();
         if (beyond > memory_.limit() / 4 + max_beyond_memory_limit)

@@ -22,6 +22,7 @@ namespace {
 
 /// Raises at a safe point. Drops what the fiber waited for or was about to start.
 interpreter::next interpreter::stop(error failure) {
+    if (f_.job_) failure = limit_at(std::move(failure), f_.job_->job->place());
     if (f_.cleanups_.empty()) f_.unwinding_end_ = cleanup_limits::never; // a new end
     forget_plans();
     if (failure.is_cancelled()) return unwind(std::move(failure).with_span(here()));

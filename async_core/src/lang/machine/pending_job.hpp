@@ -22,6 +22,8 @@ public:
     [[nodiscard]] virtual native_stack::progress resume() = 0;
     /// The work since the last call, in steps.
     [[nodiscard]] virtual std::uint64_t take_spent() noexcept = 0;
+    /// Where in a program's text it is, for the error of a limit; perhaps unknown.
+    [[nodiscard]] virtual source_span place() const noexcept { return {}; }
     /// Once, when it has ended.
     [[nodiscard]] virtual result<value> take() = 0;
 };

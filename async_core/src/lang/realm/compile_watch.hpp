@@ -15,10 +15,16 @@ class compile_watch {
 public:
     /// `work`: what was done since the last call, in steps. An error ends the compilation.
     [[nodiscard]] virtual std::optional<error> spend(std::uint64_t work) = 0;
+    /// What was compiled when `spend` was last called: a limit is met there.
+    source_span now_at;
 
 protected:
     ~compile_watch() = default;
 };
+
+/// An error that ended a compilation; that of a limit, met at `place`, does not know the place
+/// itself.
+[[nodiscard]] error limit_at(error stop, source_span place);
 
 /// The work of one compilation: nodes of the tree, instructions, macros. Paid for in portions.
 class compile_work {
@@ -31,6 +37,11 @@ public:
         unpaid_ += work;
         return unpaid_ < portion ? std::nullopt : pay();
     }
+    /// What is compiled from now on.
+    void at(source_span place) noexcept {
+        if (place.known()) place_ = place;
+    }
+    [[nodiscard]] source_span place() const noexcept { return place_; }
     /// Pays for the rest.
     [[nodiscard]] std::optional<error> pay();
     /// The tree and the code take so many bytes more, as long as the compilation goes on.
@@ -41,6 +52,7 @@ private:
     realm& realm_;
     compile_watch* watch_;
     std::uint64_t unpaid_ = 0;
+    source_span place_;
     heap_charge memory_;
 };
 
@@ -57,9 +69,12 @@ public:
 
     [[nodiscard]] std::optional<error> spend(std::uint64_t work) override {
         if (own_) {
+            own_->now_at = now_at;
             if (auto stop = own_->spend(work)) return stop;
         }
-        return outer_ ? outer_->spend(work) : std::nullopt;
+        if (!outer_) return std::nullopt;
+        outer_->now_at = now_at;
+        return outer_->spend(work);
     }
 
 private:

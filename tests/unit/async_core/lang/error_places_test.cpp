@@ -60,6 +60,21 @@ TEST(error_places, of_functions_that_the_library_calls_are_their_own) {
                           "3:15");
 }
 
+TEST(error_places, of_the_memory_limit_while_code_is_compiled) {
+    schedule how;
+    how.memory = std::size_t{6} * 1024 * 1024;
+    for (const char* form : {"(parallel ", "(race ", "(list ", "(and ", "(case 1 ", "(try 1 "}) {
+        const std::string part = form == std::string("(case 1 ")  ? "(1 (list 2)) "
+                                 : form == std::string("(try 1 ") ? "(catch (e) (list 2)) "
+                                                                  : "(list 2) ";
+        std::string parts;
+        for (std::size_t i = 0; i < 20'000; ++i) parts += part;
+        const std::string shown = report("(eval '\n  " + (form + parts) + "))", how);
+        EXPECT_THAT(shown, HasSubstr("memory limit")) << form << shown.substr(0, 500);
+        EXPECT_THAT(shown, HasSubstr("--> test:2:")) << form << shown.substr(0, 500);
+    }
+}
+
 // A loop of the program that goes through a function of the library in tail position, for ever.
 TEST(error_places, tail_calls_through_the_library_take_no_room) {
     lang_harness w;
