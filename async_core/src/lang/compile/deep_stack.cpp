@@ -40,11 +40,14 @@ bool defines_macro(const datum& form, compile_watch* watch) {
     });
 }
 
+bool begins_with(std::span<const value> list, std::string_view name) noexcept {
+    return list[0].is(kind::symbol) && symbol_name(list[0]) == name;
+}
+
 /// Levels of the analysis that a list takes. A `do` becomes several forms inside each other.
 std::size_t levels_of(std::span<const value> list) noexcept {
     constexpr std::size_t levels_of_do = 3; // a named let, the `if` in it, and its `progn`
-    const bool is_do = list[0].is(kind::symbol) && symbol_name(list[0]) == "do";
-    return is_do ? levels_of_do : 1;
+    return begins_with(list, "do") ? levels_of_do : 1;
 }
 
 /// The longest way down through lists, which may share parts: each part is measured once. A walk
@@ -89,11 +92,14 @@ private:
             if (const std::size_t* known = known_.find(window_of(list))) return note(*known);
         }
         path_.push_back({&list});
+        if (begins_with(list_items(list), "quote")) ++quotes_;
     }
     void close() {
         const level done = path_.back();
         path_.pop_back();
-        const std::size_t depth = done.below + levels_of(list_items(*done.list));
+        const auto items = list_items(*done.list);
+        const std::size_t depth = done.below + (quotes_ == 0 ? levels_of(items) : 1);
+        if (begins_with(items, "quote")) --quotes_;
         if (done.list->target()->references > 1) known_.emplace(window_of(*done.list), depth);
         note(depth);
     }
@@ -111,6 +117,7 @@ private:
     std::vector<level> path_;
     window_table<std::size_t> known_;
     std::size_t found_ = 1;
+    std::size_t quotes_ = 0; ///< in path_
     std::size_t unpaid_ = 0;
 };
 

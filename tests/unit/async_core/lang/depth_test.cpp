@@ -103,6 +103,10 @@ TEST(depth, of_loops_is_nearly_that_of_other_forms) {
     EXPECT_EQ(run_deep(nest("(let ((i 0)) ", ")")), "1");
     EXPECT_EQ(run_deep(nest("(do ((i 0 (+ i 1))) ((= i 1) ", "))")), "1");
     EXPECT_EQ(run_deep(nest("(do ((i 0 (+ i 1))) ((= i 1) 2) ", ")")), "2");
+    // Quoted, it is not a loop.
+    std::string quoted = "1";
+    for (std::size_t i = 0; i < 9000; ++i) quoted = "(do " + quoted + ")";
+    EXPECT_EQ(run_deep("(first (quote " + quoted + "))"), "do");
 }
 
 TEST(depth, cancellation_reaches_the_innermost_of_nested_maps) {
