@@ -111,8 +111,13 @@ std::size_t durable_row::first_of_arrivals() const {
 /// between slices; the record of that was lost, and nothing that is recorded follows from it.
 /// Behind a branch that computes, it would take effect after the time of its task.
 std::optional<std::size_t> durable_row::next_between() const noexcept {
+    const auto has_no_effect = [this](std::size_t at) {
+        const step_record& record = earlier_[at];
+        const bool is_asked_for = part_turns_.contains(at) || steps_.contains(record.path);
+        return is_void_[at] || (is_part(record.kind) && !is_asked_for);
+    };
     std::size_t next = next_;
-    while (next < earlier_.size() && is_void_[next]) ++next;
+    while (next < earlier_.size() && has_no_effect(next)) ++next;
     if (next == earlier_.size() || next < first_of_arrivals_) return std::nullopt;
     if (slices_ < arrived_last_.slices_without_a_turn()) return std::nullopt;
     const step_record& record = earlier_[next];
@@ -129,6 +134,9 @@ std::optional<std::size_t> durable_row::next_between() const noexcept {
 void durable_row::go_on_between() noexcept {
     const auto next = next_between();
     if (!next) return;
+    while (next_ < *next) {
+        if (!replay_next(repeats::between_slices)) return;
+    }
     const step_record& record = earlier_[*next];
     if (!is_part(record.kind)) {
         try {
@@ -142,7 +150,6 @@ void durable_row::go_on_between() noexcept {
             return;
         }
     }
-    while (next_ < *next) (void)replay_next(repeats::between_slices); // those without effect
     (void)replay_next(repeats::between_slices);
 }
 

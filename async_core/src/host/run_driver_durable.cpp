@@ -130,7 +130,9 @@ coro::task<result<void>> run_driver::end_step(lang::fiber& fiber, durable_effect
                                               std::optional<result<lang::value>>& answered) {
     if (step.how == replay_class::derived || step.withheld) co_return result<void>();
     row_->end_step(step.self.path());
-    if (fiber.cancel_requested()) row_->forget_functions(step.self.path());
+    // Its time may have passed before it came to all that is recorded of it.
+    const bool ends_anew = !step.recorded && !step.self.composed();
+    if (fiber.cancel_requested() || ends_anew) row_->forget_functions(step.self.path());
     if (step.recorded) {
         // Timings and the like are those of the first execution.
         if (step.works && step.how != replay_class::redo && !step.recorded->body.empty())
