@@ -110,7 +110,9 @@ public:
     node* define_here(std::string_view name, source_span span, node* init);
     void define_early(const form& definition);
     node* assign_from(std::string_view name, source_span span, scope* start, node* init,
-                      bool left_sandbox = false, bool when_it_runs = false);
+                      bool left_sandbox = false, bool when_it_runs = false,
+                      bool is_unbound = false);
+    [[nodiscard]] bool is_assigned_when_it_runs(std::string_view name);
     void note_bound(ast::variable& var);
     void note_task(const ast::variable& var);
     void mark_capture(ast::variable& var);
@@ -166,6 +168,25 @@ private:
 
     // names as expressions
     node* reference(const form& f);
+    /// Of the bindings of a name further out that a reference or an assignment goes to.
+    class fallback_count {
+    public:
+        static constexpr std::uint32_t max = 1000; ///< each reference has them all
+        explicit fallback_count(std::uint32_t& in) noexcept : in_(in) { ++in_; }
+        fallback_count(const fallback_count&) = delete;
+        fallback_count& operator=(const fallback_count&) = delete;
+        ~fallback_count() { --in_; }
+        [[nodiscard]] bool are_too_many() const noexcept { return in_ > max; }
+
+    private:
+        std::uint32_t& in_;
+    };
+    [[nodiscard]] const name_binding* variable_named(std::string_view name,
+                                                     const scope* start) const;
+    [[nodiscard]] bool is_certainly_bound(const ast::variable& var) const;
+    node* fail_fallbacks(std::string_view name, source_span span);
+    node* assign_variable(const name_binding& bound, std::string_view name, source_span span,
+                          node* init);
     node* reference_from(std::string_view name, source_span span, scope* start);
 
     // calls (analyzer_calls.cpp)

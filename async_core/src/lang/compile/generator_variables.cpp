@@ -93,27 +93,13 @@ void generator::assign(const node& n, int dest) {
     const int r = dest == nowhere ? allocate() : dest;
     to(*n.children[0], r);
     const int probe = allocate();
-    const node* target = n.children[1];
-    std::vector<std::size_t> done;
-    while (target->kind == node_kind::local && !target->children.empty()) {
-        read_variable(*target->var, probe, n.span, true);
-        const std::size_t bound =
-            emit(instruction::ad(op::jump_bound, static_cast<unsigned>(probe), 0), n.span);
-        const std::size_t skip = emit(instruction::ad(op::jump, 0, 0), n.span);
-        patch(bound, here());
-        store_variable(*target->var, r, n.span);
-        done.push_back(emit(instruction::ad(op::jump, 0, 0), n.span));
-        patch(skip, here());
-        target = target->children[0];
-    }
-    if (target->kind == node_kind::local) store_variable(*target->var, r, n.span);
-    else if (target->kind == node_kind::global) {
-        emit(instruction::ad(op::global_update, static_cast<unsigned>(r),
-                             static_cast<std::int32_t>(target->index)),
-             n.span);
-    } else {
-        to(*target, probe); // raises that the name is unbound
-    }
+    read_variable(*n.var, probe, n.span, true);
+    const std::size_t bound =
+        emit(instruction::ad(op::jump_bound, static_cast<unsigned>(probe), 0), n.span);
+    to(*n.children[1], probe);
+    const std::size_t done = emit(instruction::ad(op::jump, 0, 0), n.span);
+    patch(bound, here());
+    store_variable(*n.var, r, n.span);
     patch(done, here());
 }
 

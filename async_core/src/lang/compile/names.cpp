@@ -216,25 +216,32 @@ void analyzer::mark_capture(ast::variable& var) {
     var.captured_early = true;
 }
 
-ast::node* analyzer::reference_from(std::string_view name, source_span span, scope* start) {
-    if (is_internal(name)) return fail_internal(name, span);
-    struct counted {
-        explicit counted(std::uint32_t& count) noexcept : in(count) { ++in; }
-        counted(const counted&) = delete;
-        counted& operator=(const counted&) = delete;
-        ~counted() { --in; }
-        std::uint32_t& in;
-    } const fallback(fallbacks_);
-    // Each reference has them all.
-    constexpr std::uint32_t max_fallbacks = 1000;
-    if (fallbacks_ > max_fallbacks) {
-        return fail(span,
-                    "'" + std::string(name) + "' may be bound by more than " +
-                        std::to_string(max_fallbacks) + " forms around it",
-                    "bind it once, with let, around all of them", errc::limit);
-    }
+/// The nearest variable of that name or name of a loop, from `start` outwards, or null.
+const name_binding* analyzer::variable_named(std::string_view name, const scope* start) const {
     const name_binding* bound = names_.find(name, start);
     while (bound && bound->macro) bound = names_.find(name, bound->in->outer);
+    return bound;
+}
+
+bool analyzer::is_certainly_bound(const ast::variable& var) const {
+    bool itself = false;
+    for (const ast::lambda* l = lambda_; l && var.self; l = l->parent)
+        itself = itself || l == var.self;
+    return var.definite || itself;
+}
+
+ast::node* analyzer::fail_fallbacks(std::string_view name, source_span span) {
+    return fail(span,
+                "'" + std::string(name) + "' may be bound by more than " +
+                    std::to_string(fallback_count::max) + " forms around it",
+                "bind it once, with let, around all of them", errc::limit);
+}
+
+ast::node* analyzer::reference_from(std::string_view name, source_span span, scope* start) {
+    if (is_internal(name)) return fail_internal(name, span);
+    const fallback_count count(fallbacks_);
+    if (count.are_too_many()) return fail_fallbacks(name, span);
+    const name_binding* bound = variable_named(name, start);
     scope* around = start ? start->nearest_extras() : nullptr;
     if (around && (!bound || around->depth > bound->in->depth)) {
         return from_extras(*around->extras, name, reference_from(name, span, around->outer), span);
@@ -249,10 +256,7 @@ ast::node* analyzer::reference_from(std::string_view name, source_span span, sco
         mark_capture(var);
         node* result = make(node_kind::local, span);
         result->var = &var;
-        bool itself = false;
-        for (const ast::lambda* l = lambda_; l && var.self; l = l->parent)
-            itself = itself || l == var.self;
-        if (!var.definite && !itself) {
+        if (!is_certainly_bound(var)) {
             var.conditional = true;
             result->children.push_back(reference_from(name, span, outer));
         }
