@@ -33,10 +33,10 @@ constexpr std::size_t max_wrong_clauses = 50; ///< of one task; each costs anoth
     return declared.given.span_of(*find_clause({}, clause));
 }
 
-/// Where a text of the source holds {{name. It is looked through once, however many there are.
+/// Where a template uses {{name. Its text is scanned once, however many names are looked up.
 class hole_places {
 public:
-    /// `otherwise`: for a text that has no place.
+    /// `otherwise`: for a template whose text is not in the source.
     hole_places(std::string_view text, source_span place, source_span otherwise)
         : text_(text), place_(place), otherwise_(otherwise) {
         for (std::size_t at = text.find("{{"); at != std::string_view::npos;
@@ -265,9 +265,9 @@ private:
     lang::realm& realm_;
     source_form whole_;
     std::vector<problem>& problems_;
-    std::unordered_set<std::string, name_hash> used_; ///< names in the texts
+    std::unordered_set<std::string, name_hash> used_; ///< names that the templates use
     std::size_t suggestions_ = 0;
-    bool readable_ = true; ///< the texts are
+    bool readable_ = true; ///< whether the templates are
 };
 
 std::optional<lang::task_signature> check_tool(lang::realm& realm, const lang::value& definition,
