@@ -169,17 +169,26 @@ private:
     // names as expressions
     node* reference(const form& f);
     /// Of the bindings of a name further out that a reference or an assignment goes to.
+    struct fallback_counts {
+        std::uint32_t now = 0; ///< of the reference that is analyzed
+        std::uint32_t all = 0; ///< of all references so far
+    };
     class fallback_count {
     public:
         static constexpr std::uint32_t max = 1000; ///< each reference has them all
-        explicit fallback_count(std::uint32_t& in) noexcept : in_(in) { ++in_; }
+        static constexpr std::uint32_t max_in_all = 250'000;
+        explicit fallback_count(fallback_counts& in) noexcept : in_(in) {
+            if (++in_.now > 1) ++in_.all;
+        }
         fallback_count(const fallback_count&) = delete;
         fallback_count& operator=(const fallback_count&) = delete;
-        ~fallback_count() { --in_; }
-        [[nodiscard]] bool are_too_many() const noexcept { return in_ > max; }
+        ~fallback_count() { --in_.now; }
+        [[nodiscard]] bool are_too_many() const noexcept {
+            return in_.now > max || in_.all > max_in_all;
+        }
 
     private:
-        std::uint32_t& in_;
+        fallback_counts& in_;
     };
     [[nodiscard]] const name_binding* variable_named(std::string_view name,
                                                      const scope* start) const;
@@ -275,7 +284,7 @@ private:
     std::uint32_t conditional_ = 0; ///< inside a part that may not run
     std::uint32_t tentative_loops_ = 0;
     std::size_t wasted_nodes_ = 0; ///< of named lets that turned out to be no loops
-    std::uint32_t fallbacks_ = 0;  ///< bindings of a name further out that a reference goes to
+    fallback_counts fallbacks_;    ///< bindings of a name further out that references go to
     std::uint32_t either_depth_ = 0;
     bool named_let_next_ = false; ///< the next lambda is the function of a named let
     name_set defined_;            ///< top-level names of this program

@@ -231,6 +231,13 @@ bool analyzer::is_certainly_bound(const ast::variable& var) const {
 }
 
 ast::node* analyzer::fail_fallbacks(std::string_view name, source_span span) {
+    if (fallbacks_.now <= fallback_count::max) {
+        return fail(span,
+                    "too many names here may be bound in several scopes around them: more than " +
+                        std::to_string(fallback_count::max_in_all) + " ways to find one",
+                    "nest fewer scopes that contain eval, or pass the names to functions",
+                    errc::limit);
+    }
     return fail(span,
                 "'" + std::string(name) + "' may be bound by more than " +
                     std::to_string(fallback_count::max) + " forms around it",

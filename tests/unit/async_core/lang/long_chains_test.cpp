@@ -93,6 +93,20 @@ TEST(long_chains, of_bindings_that_may_hold_are_refused) {
               std::string::npos);
 }
 
+// Each reference goes through all of the scopes: some six nodes for each pair of them.
+TEST(long_chains, of_scopes_with_eval_times_references_are_refused) {
+    const auto program = [](std::size_t scopes, std::size_t references) {
+        std::string text;
+        for (std::size_t i = 0; i < scopes; ++i) text += "(let ((x 1)) (eval '(bind y 1)) ";
+        text += "(length (list " + repeated("z ", references) + "))";
+        return "(define z 1) " + text + std::string(scopes, ')');
+    };
+    EXPECT_EQ(shown(program(50, 500)), "500");
+    EXPECT_NE(shown(program(300, 3000))
+                  .find("too many names here may be bound in several scopes around them"),
+              std::string::npos);
+}
+
 TEST(long_chains, of_named_lets_whose_names_are_values_are_compiled_in_linear_time) {
     std::string program;
     constexpr std::size_t depth = 60;
