@@ -64,6 +64,45 @@ protected:
     std::unique_ptr<model_thread> model;
 };
 
+// The last branch that came to the place where something takes effect went on before it; in a
+// repetition it waited there, and what took effect came first. So they read what was computed a
+// slice too early, or asked for something else.
+TEST_F(cut_runs, read_what_another_branch_had_computed_until_then) {
+    begin(R"json({"rules": [
+        {"match": {"user": "^use", "tool": "^$"}, "delay_ms": 20,
+         "tool_calls": [{"name": "look", "arguments": {"w": "m"}}]},
+        {"match": {"tool": "."}, "text": "done", "delay_ms": 5}],
+        "default": {"text": "said", "delay_ms": 20}})json",
+          R"(
+        (define at 0)
+        (define seen nil)
+        (defatom leaf (params q) (instructions "leaf {{q}}"))
+        (deftool look (params (w string)) (description "looks") (progn (set! seen at) "x"))
+        (defatom user (params q) (instructions "use {{q}}") (tools (look)))
+        (define (compute-visibly)
+          (let loop ((i 0)) (when (< i 3000000) (set! at i) (loop (+ i 1)))))
+        (define (main n)
+          (parallel (compute-visibly) (content (user "it")))
+          (parallel (compute-visibly)
+                    (with ((conversation true)) (leaf "1") (content (leaf (number->string at)))))
+          (list seen)))");
+    const child_result whole = run("whole");
+    ASSERT_EQ(whole.code, 0) << whole.err;
+    ASSERT_GT(whole.out.size(), 3U);
+    const std::string value = "value: [" + whole.out.substr(1, whole.out.size() - 3) + "]";
+    const child_result replayed = run_heddle({"runs", "replay", path("whole")});
+    EXPECT_EQ(replayed.code, 0) << replayed.out << replayed.err;
+    EXPECT_NE(replayed.out.find(value), std::string::npos) << value << "\n" << replayed.out;
+    for (const std::int64_t last : arrivals("whole", 0)) {
+        if (!is_soak() && last % 3 != 0) continue;
+        cut_run(path("whole"), path("cut"), last);
+        const child_result ended = run("cut");
+        EXPECT_EQ(ended.code, 0) << "after " << last << ": " << ended.err;
+        const child_result again = run_heddle({"runs", "replay", path("cut")});
+        EXPECT_EQ(again.code, 0) << "after " << last << ": " << again.out << again.err;
+    }
+}
+
 // The response of the task that had lost was among what had arrived last. In the next process
 // nobody asked for it, and what was behind it waited until no branch computed: its time was over.
 TEST_F(cut_runs, go_on_after_a_response_of_a_task_that_a_race_ended) {

@@ -48,6 +48,9 @@ bool durable_row::gathers(bool computes) noexcept {
 coro::task<void> durable_row::gather() {
     gathered_branch self(gathered_);
     end_gathering();
+    // What has taken effect and those that have come before go on before it, as they do when it has
+    // to wait: a repetition may come to the same place before what takes effect has arrived.
+    if (self.goes_on) co_await coro::yield_now(loop_);
     while (!self.goes_on) {
         const coro::wake woken =
             co_await self.released.wait(coro::call_context{&loop_, nullptr, {}});
