@@ -27,6 +27,8 @@
 
 namespace heddle::lang {
 
+struct special_form;
+
 /// One pass over a program. Fails with the first error; the ast is then of no use. Or it collects
 /// errors: then a form that is wrong counts as nil, and the ast holds for the rest.
 /// The special forms are functions over it, in the rows of special_form.hpp.
@@ -106,6 +108,7 @@ public:
     ast::variable* declare(std::string_view name, source_span place = {});
     ast::variable* declare_hidden(std::string_view name);
     void declare_binds(const form& f, std::size_t from);
+    void declare_binds_in(const form& f);
     ast::variable* bind_here(std::string_view name, source_span place = {});
     node* define_here(std::string_view name, source_span span, node* init);
     void define_early(const form& definition);
@@ -216,8 +219,8 @@ private:
 
     // named let (forms_binding.cpp)
     [[nodiscard]] bool is_named_let(std::string_view name) const;
-    node* named_let_as_loop(const form& f, position where);
-    node* named_let_as_function(const form& f, position where);
+    node* named_let_as_loop(const form& f, std::span<node* const> values, position where);
+    node* named_let_as_function(const form& f, std::span<node* const> values);
 
     // going on after an error (error_recovery.cpp)
     node* expression_or_error(const form& f, position where);
@@ -249,7 +252,9 @@ private:
     // names
     node* fail_outside(std::string_view name, source_span span);
     void declare_binds_of(const form& f, seen_lists& seen);
-    void declare_binds_of_first_values(const form& f, seen_lists& seen);
+    class declaring_level;
+    void declare_binds_of_values(const form& f, const special_form& row, seen_lists& seen);
+    void declare_binds_of_unquoted(const form& f, std::size_t depth, seen_lists& seen);
     void fail_too_deep(const form& f);
     void collect_toplevel(const form& f, seen_lists& seen);
     [[nodiscard]] bool imports(const form& f) const;

@@ -35,7 +35,8 @@ ast::node* analyzer::assign_variable(const name_binding& bound, std::string_view
     result->children.push_back(init);
     if (is_certainly_bound(var)) return result;
     var.conditional = true;
-    result->children.push_back(assign_from(name, span, outer, init, false, true, true));
+    const bool leaves_sandbox = bound.in->sandbox != nullptr;
+    result->children.push_back(assign_from(name, span, outer, init, leaves_sandbox, true, true));
     return result;
 }
 
@@ -64,6 +65,10 @@ ast::node* analyzer::assign_from(std::string_view name, source_span span, scope*
         return result;
     }
     left_sandbox = leaves(depth);
+    if (bound && bound->label && !left_sandbox) { // of a named let: it is a function then
+        bound->label->escaped = true;
+        return constant({}, span);
+    }
     if (bound && !bound->label && !left_sandbox && !is_internal(name))
         return assign_variable(*bound, name, span, init);
     node* target = reference_from(name, span, start);

@@ -76,6 +76,7 @@ static ast::node* form_let_star(analyzer& a, const form& f, analyzer::position w
         }
         if (!a.check_name(one[0], "let*", "the name of a binding")) break;
         ast::node* level = a.make(node_kind::scope, f.span);
+        if (i != 0) a.declare_binds_in(one[1]);
         level->children.push_back(a.expression(one[1], a.inner()));
         a.open(scopes.emplace_back());
         ast::variable* var = a.declare(one[0].name(), one[0].span);
@@ -117,6 +118,8 @@ static ast::node* form_letrec(analyzer& a, const form& f, analyzer::position whe
         if (!a.check_new_name(one[0], "letrec")) break;
         a.declare(one[0].name(), one[0].span);
     }
+    for (std::size_t i = 0; i < bindings.size() && !a.failed(); ++i)
+        a.declare_binds_in(bindings[i][1]);
     ast::node* result = a.make(node_kind::scope, f.span);
     ast::node* all = a.make(node_kind::sequence, f.span);
     for (std::size_t i = 0; i < bindings.size() && !a.failed(); ++i) {
@@ -146,6 +149,11 @@ ast::node* analyzer::named_let(const form& f, position where) {
         }
         if (!check_name(one[0], "let", "the name of a binding")) return constant({}, f.span);
     }
+    // Once: what they bind in the scope around the form is bound after them.
+    std::vector<node*> values;
+    for (std::size_t i = 0; i < bindings.size() && !failed(); ++i)
+        values.push_back(expression(bindings[i][1], inner()));
+    if (failed()) return constant({}, f.span);
     // Tried as a loop first. Reading the body again when that fails must not double with each level
     // of nesting: only a few levels try, and none when that was in vain for half of the program.
     constexpr std::size_t always_granted = 20'000;
@@ -153,23 +161,23 @@ ast::node* analyzer::named_let(const form& f, position where) {
     if (tentative_loops_ < 4 && wasted_nodes_ <= before / 2 + always_granted) {
         const std::size_t wasted = wasted_nodes_;
         ++tentative_loops_;
-        node* loop = named_let_as_loop(f, where);
+        node* loop = named_let_as_loop(f, values, where);
         --tentative_loops_;
         if (failed() || !loop->label->escaped) return loop;
         wasted_nodes_ = wasted + (arena_.nodes.size() - before);
     }
-    return named_let_as_function(f, where);
+    return named_let_as_function(f, values);
 }
 
-ast::node* analyzer::named_let_as_loop(const form& f, position where) {
+ast::node* analyzer::named_let_as_loop(const form& f, std::span<node* const> values,
+                                       position where) {
     ast::loop_label& label = arena_.labels.emplace_back();
     label.name = f[1].name();
     label.owner = lambda_;
     node* result = make(node_kind::named_loop, f.span);
     result->label = &label;
     const form bindings = f[2];
-    for (std::size_t i = 0; i < bindings.size(); ++i)
-        result->children.push_back(expression(bindings[i][1], inner()));
+    result->children.assign(values.begin(), values.end());
     scope named;
     scope_guard outer_guard(*this, named);
     named.label = &label;
@@ -191,12 +199,9 @@ ast::node* analyzer::named_let_as_loop(const form& f, position where) {
     return with_scope(own, result, bound);
 }
 
-ast::node* analyzer::named_let_as_function(const form& f, position where) {
+ast::node* analyzer::named_let_as_function(const form& f, std::span<node* const> values) {
     const form bindings = f[2];
     node* call = make(node_kind::call, f.span);
-    std::vector<node*> values;
-    for (std::size_t i = 0; i < bindings.size(); ++i)
-        values.push_back(expression(bindings[i][1], inner()));
     scope own;
     scope_guard guard(*this, own);
     ast::variable* self = declare(f[1].name(), f[1].span);
@@ -215,12 +220,11 @@ ast::node* analyzer::named_let_as_function(const form& f, position where) {
     node* name = make(node_kind::local, f[1].span);
     name->var = self;
     call->children.push_back(name);
-    for (node* v : values) call->children.push_back(v);
+    call->children.insert(call->children.end(), values.begin(), values.end());
     node* all = make(node_kind::sequence, f.span);
     all->children = {bound, call};
     node* result = make(node_kind::scope, f.span);
     result->children.push_back(all);
-    (void)where;
     return with_scope(own, result, 0);
 }
 
@@ -351,6 +355,7 @@ constexpr special_form rows[] = {
     {.name = "let",
      .analyse = &form_let,
      .encloses_from = 1,
+     .values_outside = outer_values::all,
      .layout = {.form = shape::body, .beside_head = 1, .bindings = 1},
      .usage = "(let ((name value)…) body…)\n"
               "(let loop-name ((name value)…) body…)",
@@ -365,6 +370,7 @@ constexpr special_form rows[] = {
     {.name = "let*",
      .analyse = &form_let_star,
      .encloses_from = 1,
+     .values_outside = outer_values::first,
      .layout = {.form = shape::body, .beside_head = 1, .bindings = 1},
      .usage = "(let* ((name value)…) body…)",
      .summary = "Like let, but binds one name after the other: each value sees the names before "
@@ -389,7 +395,8 @@ constexpr special_form rows[] = {
               "(bind name value body…)",
      .summary =
          "Defines a name in the current scope and returns its value. With a body, the name is "
-         "bound in the body only.",
+         "bound in the body only. Code above it in that scope sees the name as well, once it is "
+         "bound; not if a macro has made the bind.",
      .example = "(progn (bind x 2) (bind y (+ x 1)) (* x y)) => 6\n"
                 "(bind x 3 (* x x)) => 9",
      .family = "binding"},

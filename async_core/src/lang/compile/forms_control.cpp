@@ -400,6 +400,7 @@ constexpr special_form rows[] = {
     {.name = "do",
      .analyse = &form_do,
      .encloses_from = 1,
+     .values_outside = outer_values::all,
      .layout = {.form = shape::body, .beside_head = 2, .bindings = 1},
      .usage = "(do ((name first [next])…) (end? result…) body…)",
      .summary = "Repeats until end? is true; the value is then the last result, nil without one. "

@@ -417,6 +417,7 @@ constexpr special_form rows[] = {
     {.name = "sandbox",
      .analyse = &form_sandbox,
      .encloses_from = 1,
+     .values_outside = outer_values::all,
      .layout = {.form = shape::body, .beside_head = 1, .bindings = 1},
      .usage = "(sandbox ((limit value)…) body…)",
      .summary =

@@ -118,6 +118,23 @@ ast::node* analyzer::define_here(std::string_view name, source_span span, node* 
     return result;
 }
 
+/// A level of declare_binds_of. A macro may have made it. The frames are far smaller than those of
+/// the analysis.
+class analyzer::declaring_level {
+public:
+    declaring_level(analyzer& owner, const form& f) : owner_(owner) {
+        constexpr std::size_t levels_of_an_expression = 4;
+        if (owner.declaring_++ >= (owner.max_depth_ - owner.depth_) * levels_of_an_expression)
+            owner.fail_too_deep(f);
+    }
+    ~declaring_level() { --owner_.declaring_; }
+    declaring_level(const declaring_level&) = delete;
+    declaring_level& operator=(const declaring_level&) = delete;
+
+private:
+    analyzer& owner_;
+};
+
 /// Declares ahead what the forms of a body, those of `f` from `from` on, bind, so that functions of
 /// one body see each other.
 void analyzer::declare_binds(const form& f, std::size_t from) {
@@ -130,10 +147,13 @@ void analyzer::declare_binds(const form& f, std::size_t from) {
 void analyzer::declare_binds_of(const form& f, seen_lists& seen) {
     if (!f.is_list() || f.size() == 0 || failed()) return;
     spend(1 + f.size() / 16, 0);
+    const declaring_level level(*this, f);
+    if (failed()) return;
     const special_form& form_row = row_of(f);
     const bool is_form = !form_row.name.empty() && !is_named_let(form_row.name);
     const special_form& row = is_form ? form_row : plain_call;
-    if (row.name == "do") declare_binds_of_first_values(f, seen);
+    if (row.values_outside != outer_values::none) declare_binds_of_values(f, row, seen);
+    if (row.name == "quasiquote" && f.size() == 2) declare_binds_of_unquoted(f[1], 1, seen);
     if (row.encloses_from == 1 || row.quotes) return;
     if (row.name == "eval" && !is_local(row.name)) extras_here();
     std::size_t end = row.encloses_from == 0 ? f.size() : row.encloses_from;
@@ -156,13 +176,6 @@ void analyzer::declare_binds_of(const form& f, seen_lists& seen) {
             return;
         }
     }
-    // A macro may have made it. The frames here are far smaller than those of the analysis.
-    constexpr std::size_t levels_of_an_expression = 4;
-    if (declaring_ >= (max_depth_ - depth_) * levels_of_an_expression) {
-        fail_too_deep(f);
-        return;
-    }
-    ++declaring_;
     const bool has_handlers = row.name == "try";
     const auto items = list_items(f.content).first(std::min(end, f.size()));
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -171,16 +184,43 @@ void analyzer::declare_binds_of(const form& f, seen_lists& seen) {
         if (!has_handlers || !has_head(part, "catch")) declare_binds_of(part, seen);
         else if (part.size() >= 2) declare_binds_of(part[1], seen); // the kind of the error
     }
-    --declaring_;
 }
 
-/// Of (do ((name first [next])…) …): the first values belong to the scope around it.
-void analyzer::declare_binds_of_first_values(const form& f, seen_lists& seen) {
-    if (f.size() < 2 || !f[1].is_list()) return;
-    for (std::size_t i = 0; i < f[1].size() && !failed(); ++i) {
-        const form variable = f[1][i];
-        if (variable.is_list() && variable.size() >= 2) declare_binds_of(variable[1], seen);
+/// The values that a form encloses, but that are computed in the scope around it.
+void analyzer::declare_binds_of_values(const form& f, const special_form& row, seen_lists& seen) {
+    std::size_t at = row.layout.bindings;
+    if (f.size() > at && f[at].is_symbol()) ++at; // a named let
+    if (f.size() <= at || !f[at].is_list()) return;
+    const std::size_t all = f[at].size();
+    const std::size_t count =
+        row.values_outside == outer_values::first ? std::min<std::size_t>(1, all) : all;
+    for (std::size_t i = 0; i < count && !failed(); ++i) {
+        const form one = f[at][i];
+        if (!one.is_list() || one.size() < 2 || !one[1].is_list()) continue;
+        if (seen.first_time(one[1].content)) declare_binds_of(one[1], seen);
     }
+}
+
+/// `depth` counts the quasiquotes that are open.
+void analyzer::declare_binds_of_unquoted(const form& f, std::size_t depth, seen_lists& seen) {
+    if (!f.is_list() || f.size() == 0 || failed() || !seen.first_time(f.content)) return;
+    spend(1 + f.size() / 16, 0);
+    const declaring_level level(*this, f);
+    if (failed()) return;
+    const bool unquotes = has_head(f, "unquote") || has_head(f, "unquote-splicing");
+    if (unquotes && depth == 1) {
+        for (std::size_t i = 1; i < f.size(); ++i) declare_binds_of(f[i], seen);
+        return;
+    }
+    const std::size_t inside = unquotes ? depth - 1 : depth + (has_head(f, "quasiquote") ? 1 : 0);
+    for (std::size_t i = 0; i < f.size() && !failed(); ++i)
+        declare_binds_of_unquoted(f[i], inside, seen);
+}
+
+/// As declare_binds, for one expression.
+void analyzer::declare_binds_in(const form& f) {
+    seen_lists seen;
+    declare_binds_of(f, seen);
 }
 
 /// Names that the program defines at its top level, wherever it does so.
@@ -235,8 +275,7 @@ ast::node* analyzer::fail_fallbacks(std::string_view name, source_span span) {
         return fail(span,
                     "too many names here may be bound in several scopes around them: more than " +
                         std::to_string(fallback_count::max_in_all) + " ways to find one",
-                    "nest fewer scopes that contain eval, or pass the names to functions",
-                    errc::limit);
+                    "nest fewer scopes that contain eval or bind the same name", errc::limit);
     }
     return fail(span,
                 "'" + std::string(name) + "' may be bound by more than " +

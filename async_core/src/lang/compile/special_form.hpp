@@ -13,6 +13,10 @@ namespace heddle::lang {
 /// What a form binds in the scope around it: the name after the head, or the head of that list.
 enum class binding : std::uint8_t { nothing, name, task, tool, macro };
 
+/// Which values of a form's ((name value)…) are computed in the scope around the form, although
+/// it encloses them.
+enum class outer_values : std::uint8_t { none, first, all };
+
 /// A special form. To add one, write its function and its row.
 struct special_form {
     std::string_view name; ///< one that begins with % is for the prelude and the library alone
@@ -20,7 +24,8 @@ struct special_form {
     binding binds = binding::nothing;
     /// What is bound in the part at this index, or after it, stays inside; 0: in none of them.
     std::uint8_t encloses_from = 0;
-    bool quotes = false;        ///< its parts are data
+    outer_values values_outside = outer_values::none; ///< of layout.bindings
+    bool quotes = false;                              ///< its parts are data
     form_layout layout{};       ///< for the formatter; the default is that of a call
     std::string_view usage{};   ///< a line for each way to write it
     std::string_view summary{}; ///< the first sentence is the short description
