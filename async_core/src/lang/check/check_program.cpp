@@ -100,8 +100,11 @@ private:
         problems_.erase(std::unique(problems_.begin(), problems_.end(), same), problems_.end());
         if (problems_.size() <= max_problems) return;
         const std::size_t more = problems_.size() - max_problems;
+        const bool has_errors =
+            std::any_of(problems_.begin() + max_problems, problems_.end(),
+                        [](const problem& each) { return each.level == severity::error; });
         problems_.resize(max_problems); // heddle-check: allow cut-text (a list)
-        problems_.push_back({severity::error,
+        problems_.push_back({has_errors ? severity::error : severity::warning,
                              "too-many",
                              std::to_string(more) + " more problems are not shown",
                              {},

@@ -87,8 +87,12 @@ void program_facts::collect(const ast::node& program) {
             of_parts[i] = condition_of_part(*n, i, in_order && i != 0 ? of_parts[i - 1] : around);
         for (std::size_t i = count; i-- > 0;) {
             const ast::node* part = n->children[i];
-            // What a local falls back to before it is bound does not use a global.
-            const bool fallback = n->kind == node_kind::local && part->kind != node_kind::local;
+            // What is read or assigned in place of a local that is not bound yet does not use a
+            // global.
+            const bool falls_back =
+                n->kind == node_kind::local || (n->kind == node_kind::set_local && i == 1);
+            const bool fallback =
+                falls_back && part->kind != node_kind::local && part->kind != node_kind::set_local;
             if (!fallback) work.push_back({part, catches, of_parts[i], number, cleanup});
         }
     }

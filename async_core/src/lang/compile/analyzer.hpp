@@ -257,6 +257,8 @@ private:
     void declare_binds_of_unquoted(const form& f, std::size_t depth, seen_lists& seen);
     void fail_too_deep(const form& f);
     void collect_toplevel(const form& f, seen_lists& seen);
+    void collect_toplevel_of_parts(const form& list, seen_lists& seen);
+    void collect_toplevel_behind(const form& list, seen_lists& seen);
     [[nodiscard]] bool imports(const form& f) const;
     node* rest_of_program(std::span<const datum> forms);
     /// Closes scopes until `outer` is the innermost one.

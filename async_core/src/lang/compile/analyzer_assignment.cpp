@@ -1,5 +1,6 @@
 // What `set!` assigns: the nearest binding of a name, which may be known only when it runs.
 #include "analyzer_scopes.hpp"
+#include "special_form.hpp"
 
 #include <heddle/lang/text.hpp>
 
@@ -71,6 +72,9 @@ ast::node* analyzer::assign_from(std::string_view name, source_span span, scope*
     }
     if (bound && !bound->label && !left_sandbox && !is_internal(name))
         return assign_variable(*bound, name, span, init);
+    const bool is_form = find_special_form(name) && !bound && !defined_.contains(name) &&
+                         !realm_.find_program_global(name);
+    if (is_form && when_it_runs && !left_sandbox) return out_of_reach(name, false, span);
     node* target = reference_from(name, span, start);
     if (failed()) return target;
     const auto outside = [&] {
@@ -87,7 +91,7 @@ ast::node* analyzer::assign_from(std::string_view name, source_span span, scope*
     // What a sandbox allows can be called; it is not the sandbox's own.
     if (global && request_.limits.closed) return outside();
     if (!global || (realm_.is_prelude_global(target->index) && !request_.internal_names)) {
-        if (is_unbound) return out_of_reach(name, false, span);
+        if (when_it_runs || is_unbound) return out_of_reach(name, false, span);
         return fail(span, "set!: '" + std::string(name) + "' cannot be assigned",
                     "define a variable of your own with bind or let");
     }

@@ -120,6 +120,7 @@ static ast::node* form_letrec(analyzer& a, const form& f, analyzer::position whe
     }
     for (std::size_t i = 0; i < bindings.size() && !a.failed(); ++i)
         a.declare_binds_in(bindings[i][1]);
+    a.declare_binds(f, 2);
     ast::node* result = a.make(node_kind::scope, f.span);
     ast::node* all = a.make(node_kind::sequence, f.span);
     for (std::size_t i = 0; i < bindings.size() && !a.failed(); ++i) {
@@ -130,7 +131,6 @@ static ast::node* form_letrec(analyzer& a, const form& f, analyzer::position whe
         a.note_bound(*own.variables[i]);
         all->children.push_back(bound);
     }
-    a.declare_binds(f, 2);
     all->children.push_back(a.body(f, 2, where));
     result->children.push_back(all);
     return a.with_scope(own, result, 0);

@@ -84,14 +84,14 @@ ast::node* quotation::code_of(const form& f, std::size_t depth) {
     if (f[0].is_symbol() && f.size() == 2) {
         const std::string_view head = f[0].name();
         if (head == "unquote" && depth == 1) return a_.expression(f[1], a_.inner());
-        if (head == "unquote" || head == "quasiquote") {
-            const std::size_t next = head == "unquote" ? depth - 1 : depth + 1;
-            return a_.builtin_node("list", f.span,
-                                   {a_.constant(f[0].content, f[0].span), quasi(f[1], next)});
-        }
         if (head == "unquote-splicing" && depth == 1) {
             return a_.fail(f.span, ",@ has no list around it to put the elements in",
                            "write `(,@x), or `,x for the list itself");
+        }
+        if (head == "unquote" || head == "unquote-splicing" || head == "quasiquote") {
+            const std::size_t next = head == "quasiquote" ? depth + 1 : depth - 1;
+            return a_.builtin_node("list", f.span,
+                                   {a_.constant(f[0].content, f[0].span), quasi(f[1], next)});
         }
     }
     std::vector<ast::node*> parts; // lists to append

@@ -87,17 +87,27 @@ public:
     }
     /// The innermost binding in `start` or a scope around it; null: there is none.
     [[nodiscard]] const name_binding* find(std::string_view name, const scope* start) const {
+        return find_one(name, start, [](const name_binding&) { return true; });
+    }
+    /// The same of a variable or a loop: a macro of that name does not hide it.
+    [[nodiscard]] const name_binding* find_value(std::string_view name, const scope* start) const {
+        return find_one(name, start, [](const name_binding& each) { return !each.macro; });
+    }
+
+private:
+    template <class Condition>
+    [[nodiscard]] const name_binding* find_one(std::string_view name, const scope* start,
+                                               const Condition& wanted) const {
         if (!start) return nullptr;
         const meanings* found = find(name, hash_of(name));
         if (!found) return nullptr;
         const auto& bindings = found->bindings;
         for (auto each = bindings.rbegin(); each != bindings.rend(); ++each) {
-            if (each->in->depth <= start->depth) return &*each;
+            if (each->in->depth <= start->depth && wanted(*each)) return &*each;
         }
         return nullptr;
     }
 
-private:
     struct meanings {
         std::string_view name;
         std::vector<name_binding> bindings; ///< innermost last

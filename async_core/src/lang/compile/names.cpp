@@ -101,7 +101,7 @@ bool analyzer::is_local(std::string_view name) const {
 /// defines a name that its surroundings do not have.
 ast::variable* analyzer::bind_here(std::string_view name, source_span place) {
     if (!scope_) return nullptr;
-    if (const name_binding* bound = names_.find(name, scope_);
+    if (const name_binding* bound = names_.find_value(name, scope_);
         bound && bound->in == scope_ && bound->variable) {
         return bound->variable;
     }
@@ -207,12 +207,11 @@ void analyzer::declare_binds_of_unquoted(const form& f, std::size_t depth, seen_
     spend(1 + f.size() / 16, 0);
     const declaring_level level(*this, f);
     if (failed()) return;
-    const bool unquotes = has_head(f, "unquote") || has_head(f, "unquote-splicing");
-    if (unquotes && depth == 1) {
-        for (std::size_t i = 1; i < f.size(); ++i) declare_binds_of(f[i], seen);
-        return;
-    }
-    const std::size_t inside = unquotes ? depth - 1 : depth + (has_head(f, "quasiquote") ? 1 : 0);
+    const bool is_pair = f.size() == 2;
+    const bool unquotes = is_pair && (has_head(f, "unquote") || has_head(f, "unquote-splicing"));
+    if (unquotes && depth == 1) return declare_binds_of(f[1], seen);
+    const bool quotes = is_pair && has_head(f, "quasiquote");
+    const std::size_t inside = unquotes ? depth - 1 : depth + (quotes ? 1 : 0);
     for (std::size_t i = 0; i < f.size() && !failed(); ++i)
         declare_binds_of_unquoted(f[i], inside, seen);
 }
@@ -239,10 +238,28 @@ void analyzer::collect_toplevel(const form& f, seen_lists& seen) {
             defined_.insert(f[1][0].name());
         }
     }
+    // The lists in these are names with values, and keys with bodies.
+    std::size_t names_in = row.layout.bindings;
+    if (row.name == "let" && f.size() >= 2 && f[1].is_symbol()) ++names_in;
+    const bool has_keys = row.name == "case";
     const auto items = list_items(f.content);
     for (std::size_t i = 0; i < items.size(); ++i) {
-        if (items[i].is(kind::list) && seen.first_time(items[i])) collect_toplevel(f[i], seen);
+        if (!items[i].is(kind::list) || !seen.first_time(items[i])) continue;
+        if (names_in != 0 && i == names_in) collect_toplevel_of_parts(f[i], seen);
+        else if (has_keys && i > 1) collect_toplevel_behind(f[i], seen);
+        else collect_toplevel(f[i], seen);
     }
+}
+
+/// Of each element of a list, what follows its first part.
+void analyzer::collect_toplevel_of_parts(const form& list, seen_lists& seen) {
+    for (std::size_t i = 0; i < list.size() && !failed(); ++i)
+        if (list[i].is_list()) collect_toplevel_behind(list[i], seen);
+}
+
+void analyzer::collect_toplevel_behind(const form& list, seen_lists& seen) {
+    for (std::size_t i = 1; i < list.size() && !failed(); ++i)
+        if (list[i].is_list() && seen.first_time(list[i].content)) collect_toplevel(list[i], seen);
 }
 
 void analyzer::mark_capture(ast::variable& var) {
@@ -258,9 +275,7 @@ void analyzer::mark_capture(ast::variable& var) {
 
 /// The nearest variable of that name or name of a loop, from `start` outwards, or null.
 const name_binding* analyzer::variable_named(std::string_view name, const scope* start) const {
-    const name_binding* bound = names_.find(name, start);
-    while (bound && bound->macro) bound = names_.find(name, bound->in->outer);
-    return bound;
+    return names_.find_value(name, start);
 }
 
 bool analyzer::is_certainly_bound(const ast::variable& var) const {

@@ -48,6 +48,12 @@ TEST_F(check, finds_nothing_in_good_programs) {
           "(letrec ((a (lambda (n) (b n))) (b (lambda (n) (a n)))) (a 1))", "'(anything (if) here)",
           "(lambda (list) list)", "(define x 1) (set! x 2)", "(let ((x 1)) (eval 'x))",
           "(let* ((a 1) (b (+ a 1))) b)",
+          // A variable that is bound later, or perhaps, is the one that is set.
+          "(let () (define (s) (set! lst 6)) (bind lst 1) (s) lst)",
+          "(define (f) true) (let () (when (f) (bind lst 1)) (set! lst 6) lst)",
+          "(let () (try (bind lst 1) (catch (e) 2)) (set! lst 2) lst)",
+          // Data, and names of bindings, define nothing.
+          "(case 1 ((bind list) 1) (else (list 2)))",
           "(define (f &optional a . b) (list a b)) (f) (f 1 2 3)"}) {
         EXPECT_EQ(problems(good), lines{}) << good;
     }
