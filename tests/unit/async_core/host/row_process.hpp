@@ -157,10 +157,10 @@ public:
                 std::uint64_t living = number(2);
                 call.context.step->note_parts(static_cast<int>(living) - 1);
                 coro::nursery beside(call.context);
-                for (std::uint64_t n = number(2); n != 0; --n) {
-                    call.context.cancel = beside.context().cancel;
-                    beside.start([&] { return function(&call, &given, &living); });
-                }
+                effect_call inside = call;
+                inside.context.cancel = beside.context().cancel;
+                for (std::uint64_t n = number(2); n != 0; --n)
+                    beside.start([&] { return function(&inside, &given, &living); });
                 result<void> all = co_await beside.join();
                 ran = std::move(all);
             }
