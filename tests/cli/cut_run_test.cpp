@@ -104,7 +104,7 @@ TEST_F(cut_runs, read_what_another_branch_had_computed_until_then) {
 }
 
 // The response of the task that had lost was among what had arrived last. In the next process
-// nobody asked for it, and what was behind it waited until no branch computed: its time was over.
+// no step asked for it, and what was behind it waited until no branch computed: too late.
 TEST_F(cut_runs, go_on_after_a_response_of_a_task_that_a_race_ended) {
     begin(R"json({"rules": [
         {"match": {"user": "^timed", "tool": "^$"}, "delay_ms": 50,

@@ -82,7 +82,7 @@ ast::node* analyzer::assign_from(std::string_view name, source_span span, scope*
                             : fail_outside(name, span);
     };
     if (target->kind == node_kind::call && (when_it_runs || !left_sandbox)) {
-        // Raises: for a name that is there outside, or for one that nobody knows.
+        // Raises: for a name that is bound outside, or for one that is not bound at all.
         const bool there = target->children[2]->constant.truthy();
         return there ? out_of_reach(name, realm_.memory().symbol("set!"), span) : target;
     }
