@@ -31,7 +31,7 @@ public:
     }
 };
 
-json place_json(const source_place& place) {
+json place_json(const failure_place& place) {
     return json::object{{"file", place.file}, {"line", place.line}, {"column", place.column}};
 }
 

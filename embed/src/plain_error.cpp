@@ -19,10 +19,10 @@ namespace {
 constexpr std::size_t max_data_bytes = 256 * 1024;
 constexpr std::size_t max_causes = 64;
 
-std::optional<source_place> place_of(const source_map& sources, source_span span) {
+std::optional<failure_place> place_of(const source_map& sources, source_span span) {
     source_location found = sources.locate(span);
     if (found.line == 0) return std::nullopt;
-    return source_place{std::move(found.file), found.line, found.column};
+    return failure_place{std::move(found.file), found.line, found.column};
 }
 
 json data_of(const lang::value& given) {

@@ -13,6 +13,7 @@ std::uint32_t code_points(std::string_view text) {
     return static_cast<std::uint32_t>(utf8::count(text));
 }
 
+constexpr std::size_t block_size = 4096;
 constexpr std::size_t max_generated_bytes = 1024 * 1024;
 constexpr std::size_t max_generated_texts = 4096;
 constexpr std::uint64_t max_generated_positions = 3ULL * 1024 * 1024 * 1024;
@@ -40,13 +41,42 @@ text_place place_of_byte(std::string_view text, std::size_t offset) noexcept {
             columns_before(text, line_begin, before.size()) + 1};
 }
 
+source_map::entry::entry(std::uint32_t first, std::string display_name, std::string whole,
+                         std::uint32_t line)
+    : begin(first), name(std::move(display_name)), text(std::move(whole)), first_line(line) {
+    blocks.reserve(text.size() / block_size + 1);
+    blocks.emplace_back();
+    for (std::size_t end = block_size; end <= text.size(); end += block_size)
+        blocks.push_back(before(end));
+}
+
+source_map::block source_map::entry::before(std::size_t offset) const noexcept {
+    const std::size_t nearest = std::min(offset / block_size, blocks.size() - 1);
+    block found = blocks[nearest];
+    const std::size_t from = nearest * block_size;
+    const std::string_view part = std::string_view(text).substr(from, offset - from);
+    found.lines += static_cast<std::uint32_t>(std::count(part.begin(), part.end(), '\n'));
+    found.code_points += code_points(part);
+    if (const std::size_t last = part.rfind('\n'); last != std::string_view::npos)
+        found.line_begin = static_cast<std::uint32_t>(from + last + 1);
+    return found;
+}
+
+text_place source_map::entry::place_of_byte(std::size_t offset) const noexcept {
+    const block here = before(offset);
+    const std::size_t line_begin = behind_mark(text, here.line_begin);
+    const std::uint32_t column =
+        offset <= line_begin ? 0 : here.code_points - before(line_begin).code_points;
+    return {first_line + here.lines, column + 1};
+}
+
 std::uint32_t source_map::add(std::string name, std::string text, std::uint32_t first_line) {
     const std::uint64_t begin = next_;
     if (begin + text.size() + 1 > std::numeric_limits<std::uint32_t>::max()) return 0;
     next_ += text.size() + 1; // one past the end is a position too: "expected ) here"
     const auto first = static_cast<std::uint32_t>(begin);
     entries_.emplace_hint(entries_.end(), first,
-                          entry{first, std::move(name), std::move(text), first_line});
+                          entry(first, std::move(name), std::move(text), first_line));
     return first;
 }
 
@@ -78,22 +108,27 @@ const source_map::entry* source_map::find(std::uint32_t position) const {
     return position - found.begin <= found.text.size() ? &found : nullptr;
 }
 
+source_place source_map::place_of(source_span span) const {
+    const entry* source = find(span.begin);
+    if (!source) return {};
+    const text_place place = source->place_of_byte(span.begin - source->begin);
+    return {source->name, place.line, place.column};
+}
+
 source_location source_map::locate(source_span span) const {
     source_location place;
     const entry* source = find(span.begin);
     if (!source) return place;
     const std::string_view text = source->text;
     const std::size_t offset = span.begin - source->begin;
-    std::size_t line_begin = offset == 0 ? std::string_view::npos : text.rfind('\n', offset - 1);
-    line_begin = line_begin == std::string_view::npos ? 0 : line_begin + 1;
+    const std::size_t line_begin = source->before(offset).line_begin;
     std::size_t line_end = text.find('\n', offset);
     if (line_end == std::string_view::npos) line_end = text.size();
     place.file = source->name;
-    const auto before = text.begin() + static_cast<std::ptrdiff_t>(line_begin);
-    place.line =
-        source->first_line + static_cast<std::uint32_t>(std::count(text.begin(), before, '\n'));
-    place.mark_begin = columns_before(text, line_begin, offset);
-    place.column = place.mark_begin + 1;
+    const text_place begin = source->place_of_byte(offset);
+    place.line = begin.line;
+    place.column = begin.column;
+    place.mark_begin = begin.column - 1;
     const std::size_t first = std::min(behind_mark(text, line_begin), line_end);
     std::string_view line = text.substr(first, line_end - first);
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);

@@ -31,17 +31,17 @@ enum class runtime_errc : int {
 }
 
 /// A place in the source of a program.
-struct source_place {
+struct failure_place {
     std::string file;
     std::uint32_t line = 0; ///< from 1
     std::uint32_t column = 0;
-    friend bool operator==(const source_place&, const source_place&) = default;
+    friend bool operator==(const failure_place&, const failure_place&) = default;
 };
 
 /// One line of a trace, such as "while mapping item 3".
 struct failure_line {
     std::string what;
-    std::optional<source_place> place;
+    std::optional<failure_place> place;
 };
 
 /// The details of an error of a program or a call: plain data, so that the error can be moved
@@ -50,7 +50,7 @@ class failure_details final : public error_payload {
 public:
     std::string kind;   ///< "TaskError", "TimeoutError", "CancelledError", …; see the reference
     std::string reason; ///< of a TaskError: "llm_error", …; otherwise empty
-    std::optional<source_place> place;
+    std::optional<failure_place> place;
     std::vector<failure_line> trace;  ///< innermost first
     std::vector<std::string> causes;  ///< messages, outermost first
     std::vector<std::string> further; ///< other mistakes in the program, rendered

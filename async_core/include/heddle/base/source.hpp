@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace HEDDLE_PUBLIC heddle {
 
@@ -40,6 +41,13 @@ struct text_place {
     std::uint32_t column = 1;
 };
 
+/// Where a span begins: as text_place, in a file. The name is the map's. Line 0: unknown.
+struct source_place {
+    std::string_view file;
+    std::uint32_t line = 0;
+    std::uint32_t column = 0;
+};
+
 /// Code points of the line that begins at `line_begin`, up to `offset`. A byte order mark at the
 /// beginning of the text is not counted.
 [[nodiscard]] std::uint32_t columns_before(std::string_view text, std::size_t line_begin,
@@ -48,7 +56,8 @@ struct text_place {
 [[nodiscard]] text_place place_of_byte(std::string_view text, std::size_t offset) noexcept;
 
 /// Owns the texts that were read and resolves spans into them.
-/// Threads: one at a time. Complexity: add is O(1) plus the copy, locate O(log files + file size).
+/// Threads: one at a time. Complexity: add is linear in the text; place_of O(log files); locate the
+/// same plus the length of the line.
 class source_map {
 public:
     source_map() = default;
@@ -69,6 +78,8 @@ public:
     /// longer one.
     [[nodiscard]] static bool keeps_generated(std::size_t bytes) noexcept;
 
+    /// Where a span begins, without the text of its line. Valid as long as its source.
+    [[nodiscard]] source_place place_of(source_span span) const;
     /// The place of a span, or an empty location (line 0) when it is unknown.
     [[nodiscard]] source_location locate(source_span span) const;
 
@@ -79,11 +90,25 @@ public:
     void drop_last(std::uint32_t first_position);
 
 private:
+    /// What comes before a block of a text, so that no place is counted from its beginning: an
+    /// error that is caught has its place, also the last of many in a file.
+    struct block {
+        std::uint32_t lines = 0;       ///< that have ended
+        std::uint32_t code_points = 0; ///< from the beginning of the text
+        std::uint32_t line_begin = 0;  ///< of the line in which the block begins
+    };
     struct entry {
+        entry(std::uint32_t first, std::string display_name, std::string whole, std::uint32_t line);
+
         std::uint32_t begin;
         std::string name;
         std::string text;
         std::uint32_t first_line;
+        std::vector<block> blocks;
+
+        /// What comes before a byte of the text.
+        [[nodiscard]] block before(std::size_t offset) const noexcept;
+        [[nodiscard]] text_place place_of_byte(std::size_t offset) const noexcept;
     };
     [[nodiscard]] const entry* find(std::uint32_t position) const;
 

@@ -362,8 +362,7 @@ static ast::node* form_within_sandbox(analyzer& a, const form& f, analyzer::posi
 
 // ---------------------------------------------------------------- import
 
-/// The name of the text of a span. It is looked for once in each text: to locate a place is to look
-/// through all before it.
+/// The name of the text of a span.
 const std::string& analyzer::file_of(source_span span) {
     const source_map& sources = realm_.sources();
     for (auto& [known, file] : files_) {
@@ -372,7 +371,7 @@ const std::string& analyzer::file_of(source_span span) {
         known = begin;
         return file;
     }
-    return files_.emplace_back(span.begin, sources.locate(span).file).second;
+    return files_.emplace_back(span.begin, sources.place_of(span).file).second;
 }
 
 /// (import "file.heddle") or (import std/name).

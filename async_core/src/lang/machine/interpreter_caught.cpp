@@ -26,7 +26,7 @@ value describe_alone(realm& realm, const error& failure) {
         created = map_put(memory, std::move(created), key, std::move(item));
     };
     const auto place = [&](source_span span) -> value {
-        const source_location at = realm.sources().locate(span);
+        const source_place at = realm.sources().place_of(span);
         if (at.line == 0) return {};
         value described = map_put(memory, value::empty_map(), "file", make_string(memory, at.file));
         described = map_put(memory, std::move(described), "line", value::integer(at.line));

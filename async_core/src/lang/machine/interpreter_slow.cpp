@@ -292,8 +292,8 @@ error interpreter::unbound_global(std::uint32_t index) const {
     const source_span later = f_.realm_->definition_of(index);
     const source_span now = here();
     if (!now.known() || later.begin <= now.begin) return failure;
-    const source_location place = f_.realm_->sources().locate(later);
-    if (place.line == 0 || place.file != f_.realm_->sources().locate(now).file) return failure;
+    const source_place place = f_.realm_->sources().place_of(later);
+    if (place.line == 0 || place.file != f_.realm_->sources().place_of(now).file) return failure;
     return std::move(failure).with_hint("it is defined further down, at line " +
                                         std::to_string(place.line) +
                                         "; move the definition up, or this below it");

@@ -37,6 +37,29 @@ TEST(source_map, columns_count_characters) {
     EXPECT_EQ(at(map, first + 13, first + 14), "a:1:8|żółw 🧵 x|7+1");
 }
 
+TEST(source_map, places_in_long_texts_are_those_counted_from_the_beginning) {
+    std::string text = "\xEF\xBB\xBF";
+    for (std::size_t i = 0; text.size() < 40'000; ++i) {
+        text += i % 3 == 0 ? "é" : "ab";
+        if (i % 700 == 699) text += '\n';
+        if (i == 4000) text.append(9'000, 'x'); // a line of several blocks
+    }
+    source_map map;
+    map.add("a", "one\ntwo");
+    const std::uint32_t first = map.add("b", text, 5);
+    for (std::uint32_t at = 3; at <= text.size(); at += 7) {
+        const text_place counted = place_of_byte(text, at);
+        const source_place place = map.place_of({first + at, first + at});
+        const source_location located = map.locate({first + at, first + at});
+        ASSERT_EQ(place.file, "b");
+        ASSERT_EQ(place.line, counted.line + 4) << at;
+        ASSERT_EQ(place.column, counted.column) << at;
+        ASSERT_EQ(located.line, place.line);
+        ASSERT_EQ(located.column, place.column);
+    }
+    EXPECT_EQ(map.place_of({}).line, 0U);
+}
+
 TEST(source_map, a_byte_order_mark_is_no_column) {
     source_map map;
     const std::uint32_t first = map.add("a", "\xEF\xBB\xBF(x)\n y");
