@@ -28,6 +28,11 @@ std::uint32_t program_facts::condition_of_part(const ast::node& whole, std::size
     const ast::node* test = nullptr;
     switch (whole.kind) {
     case node_kind::branch_if:
+        if (part != 0 && whole.var) { // what eval may have bound
+            conditions_.push_back({nullptr, outer});
+            return static_cast<std::uint32_t>(conditions_.size() - 1);
+        }
+        [[fallthrough]];
     case node_kind::while_loop:
     case node_kind::repeat:
         if (part != 0) test = whole.children[0];
@@ -93,7 +98,10 @@ void program_facts::collect(const ast::node& program) {
                 n->kind == node_kind::local || (n->kind == node_kind::set_local && i == 1);
             const bool fallback =
                 falls_back && part->kind != node_kind::local && part->kind != node_kind::set_local;
-            if (!fallback) work.push_back({part, catches, of_parts[i], number, cleanup});
+            // How a name that eval may have bound is looked for does not belong to the program.
+            const bool looks_for_extras = n->kind == node_kind::branch_if && n->var && i != 2;
+            if (!fallback && !looks_for_extras)
+                work.push_back({part, catches, of_parts[i], number, cleanup});
         }
     }
     // Parts come after their whole, and end before it does.

@@ -40,6 +40,9 @@ public:
     analyzer(lang::realm& realm, ast::arena& arena, compile_request& request, std::size_t max_depth)
         : realm_(realm), arena_(arena), request_(request), work_(realm, realm.watch()),
           max_depth_(max_depth) {}
+    ~analyzer();
+    analyzer(const analyzer&) = delete;
+    analyzer& operator=(const analyzer&) = delete;
 
     /// The program as the lambda of its top level.
     [[nodiscard]] result<ast::lambda*> program(std::span<const datum> forms);
@@ -111,7 +114,7 @@ public:
     void declare_binds_in(const form& f);
     ast::variable* bind_here(std::string_view name, source_span place = {});
     node* define_here(std::string_view name, source_span span, node* init);
-    void define_early(const form& definition);
+    void define_early(std::string_view name, const form& definition);
     node* assign_from(std::string_view name, source_span span, scope* start, node* init,
                       bool left_sandbox = false, bool when_it_runs = false,
                       bool is_unbound = false);
@@ -220,7 +223,8 @@ private:
     // named let (forms_binding.cpp)
     [[nodiscard]] bool is_named_let(std::string_view name) const;
     node* named_let_as_loop(const form& f, std::span<node* const> values, position where);
-    node* named_let_as_function(const form& f, std::span<node* const> values);
+    node* named_let_as_function(const form& f, std::vector<node*> values, bool values_bind);
+    node* kept_in(std::vector<node*>& steps, node* kept);
 
     // going on after an error (error_recovery.cpp)
     node* expression_or_error(const form& f, position where);
@@ -240,6 +244,7 @@ private:
     void begin_environment(scope& of);
     node* from_extras(ast::variable& extras, std::string_view name, node* further,
                       source_span span);
+    const value& text_of_name(std::string_view name);
     node* bind_in_extras(std::string_view name, node* init, source_span span);
     node* bind_in_extras_of(ast::variable& extras, std::string_view name, node* init,
                             source_span span);
@@ -274,6 +279,7 @@ private:
     std::size_t expansions_ = 0; ///< macros being expanded inside each other
     bool has_macros_ = false;    ///< the program defines some
     bool defining_early_ = false;
+    std::vector<std::pair<std::uint32_t, value>> before_early_; ///< globals, with what they held
     bool making_expander_ = false; ///< the text is a defmacro, whose function is wanted
     unsigned sandboxes_ = 0;       ///< open at this point of the text
     /// The call of a macro around the code that is analysed; unknown when there is none.
@@ -281,6 +287,7 @@ private:
     ast::written macro_call_text_ = ast::written::in_program; ///< where that call is written
     std::deque<std::pair<std::uint32_t, std::string>> files_; ///< a position in each, and its name
     std::uint32_t evals_ = 0;       ///< so far, of those that see what is around them
+    std::uint32_t binds_ = 0;       ///< so far, of variables
     ast::lambda* around_ = nullptr; ///< stand-in for the function around code given to eval
     scope* scope_ = nullptr;        ///< null at the top level
     name_table names_;
@@ -296,6 +303,7 @@ private:
     bool named_let_next_ = false; ///< the next lambda is the function of a named let
     name_set defined_;            ///< top-level names of this program
     std::unordered_map<std::string, defined_task, name_hash> defined_tasks_; ///< tools too
+    std::unordered_map<std::string, value, name_hash> texts_of_names_;
     name_set inner_tasks_; ///< that it defines anywhere; tools too
     std::optional<error> failure_;
     std::vector<error>* collected_ = nullptr;

@@ -55,7 +55,8 @@ ast::node* analyzer::assign_from(std::string_view name, source_span span, scope*
     if (scope* around = start ? start->nearest_extras() : nullptr;
         around && around->depth > depth) {
         node* result = make(node_kind::branch_if, span);
-        node* key = constant(make_string(realm_.memory(), name), span);
+        result->var = around->extras;
+        node* key = constant(text_of_name(name), span);
         const bool left = leaves(around->depth);
         result->children = {
             builtin_node("has-key?", span, {read_extras(*around->extras, span), key}),

@@ -151,9 +151,11 @@ ast::node* analyzer::named_let(const form& f, position where) {
     }
     // Once: what they bind in the scope around the form is bound after them.
     std::vector<node*> values;
+    const std::uint32_t binds = binds_;
     for (std::size_t i = 0; i < bindings.size() && !failed(); ++i)
         values.push_back(expression(bindings[i][1], inner()));
     if (failed()) return constant({}, f.span);
+    const bool values_bind = binds_ != binds;
     // Tried as a loop first. Reading the body again when that fails must not double with each level
     // of nesting: only a few levels try, and none when that was in vain for half of the program.
     constexpr std::size_t always_granted = 20'000;
@@ -166,7 +168,7 @@ ast::node* analyzer::named_let(const form& f, position where) {
         if (failed() || !loop->label->escaped) return loop;
         wasted_nodes_ = wasted + (arena_.nodes.size() - before);
     }
-    return named_let_as_function(f, values);
+    return named_let_as_function(f, std::move(values), values_bind);
 }
 
 ast::node* analyzer::named_let_as_loop(const form& f, std::span<node* const> values,
@@ -199,13 +201,19 @@ ast::node* analyzer::named_let_as_loop(const form& f, std::span<node* const> val
     return with_scope(own, result, bound);
 }
 
-ast::node* analyzer::named_let_as_function(const form& f, std::span<node* const> values) {
+/// `values_bind`: they bind variables around the form, which the function may have captured.
+ast::node* analyzer::named_let_as_function(const form& f, std::vector<node*> values,
+                                           bool values_bind) {
     const form bindings = f[2];
     node* call = make(node_kind::call, f.span);
     scope own;
     scope_guard guard(*this, own);
     ast::variable* self = declare(f[1].name(), f[1].span);
     self->names_let = true;
+    node* all = make(node_kind::sequence, f.span);
+    if (values_bind) { // before the function is made, as it copies what it captures
+        for (node*& each : values) each = kept_in(all->children, each);
+    }
     value parameters = value::empty_list();
     for (std::size_t i = 0; i < bindings.size(); ++i) {
         parameters = list_push_back(realm_.memory(), std::move(parameters), bindings[i][0].content);
@@ -221,15 +229,30 @@ ast::node* analyzer::named_let_as_function(const form& f, std::span<node* const>
     name->var = self;
     call->children.push_back(name);
     call->children.insert(call->children.end(), values.begin(), values.end());
-    node* all = make(node_kind::sequence, f.span);
-    all->children = {bound, call};
+    all->children.push_back(bound);
+    all->children.push_back(call);
     node* result = make(node_kind::scope, f.span);
     result->children.push_back(all);
     return with_scope(own, result, 0);
 }
 
+/// Adds to `steps` one that keeps a value in a hidden variable of the innermost scope. Returns what
+/// reads it.
+ast::node* analyzer::kept_in(std::vector<node*>& steps, node* kept) {
+    ast::variable* slot = declare_hidden("kept value");
+    slot->definite = slot->bound_once = true;
+    node* bound = make(node_kind::bind_local, kept->span);
+    bound->var = slot;
+    bound->children.push_back(kept);
+    steps.push_back(bound);
+    node* read = make(node_kind::local, kept->span);
+    read->var = slot;
+    return read;
+}
+
 /// After the value of a bind was analysed: the variable is bound from here on.
 void analyzer::note_bound(ast::variable& var) {
+    ++binds_;
     if (var.bound_once || loop_depth_ != var.loop_depth) var.reassigned = true;
     var.bound_once = true;
     if (var.owner == lambda_ && scope_ && conditional_ == scope_->conditional) var.definite = true;
@@ -267,7 +290,7 @@ static ast::node* form_bind(analyzer& a, const form& f, analyzer::position where
         const form init = f[2];
         if (init.is_list() && init.size() > 2 && init[0].is_symbol() &&
             init[0].name() == "lambda" && init[1].is_list()) {
-            a.define_early(f);
+            a.define_early(name, f);
             ast::node* closure = a.make(node_kind::make_lambda, init.span);
             closure->code = a.lambda_of(init, init[1], 2, name);
             return a.define_here(name, f.span, closure);
@@ -303,7 +326,7 @@ static ast::node* form_define(analyzer& a, const form& f, analyzer::position whe
     ast::variable* var = a.bind_here(name, signature[0].span);
     if (!var) {
         a.note_defined(name);
-        a.define_early(f);
+        a.define_early(name, f);
     }
     ast::node* closure = a.make(node_kind::make_lambda, f.span);
     closure->code = a.lambda_of(f, parameters, 2, name, var && !var->bound_once ? var : nullptr);

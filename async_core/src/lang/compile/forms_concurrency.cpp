@@ -134,17 +134,13 @@ static ast::node* form_retry(analyzer& a, const form& f, analyzer::position) {
                       "(backoff seconds) (on 'name…)) expression), got " +
                           parts_of(f.size() - 1));
     }
-    ast::node* attempts = nullptr;
-    ast::node* backoff = nullptr;
-    ast::node* names = nullptr;
+    std::optional<form> attempts_given;
+    std::optional<form> backoff_given;
+    std::optional<form> names_given;
     const form how = f[1];
-    const auto counted = [&](const form& n) {
-        ast::node* who = a.constant(make_string(a.realm().memory(), "retry: attempts"), n.span);
-        return a.builtin_node("%attempts", n.span, {who, a.expression(n, a.inner())});
-    };
     const bool clauses = how.is_list() && (how.size() == 0 || how[0].is_list());
-    if (!clauses) attempts = counted(how);
-    for (std::size_t i = 0; clauses && i < how.size() && !a.failed(); ++i) {
+    if (!clauses) attempts_given = how;
+    for (std::size_t i = 0; clauses && i < how.size(); ++i) {
         const form clause = how[i];
         if (!clause.is_list() || clause.size() == 0 || !clause[0].is_symbol()) {
             return a.fail(clause.span,
@@ -153,29 +149,33 @@ static ast::node* form_retry(analyzer& a, const form& f, analyzer::position) {
                               shown(clause.content));
         }
         const std::string name(clause[0].name());
-        ast::node** slot = name == "attempts"  ? &attempts
-                           : name == "backoff" ? &backoff
-                           : name == "on"      ? &names
-                                               : nullptr;
+        std::optional<form>* slot = name == "attempts"  ? &attempts_given
+                                    : name == "backoff" ? &backoff_given
+                                    : name == "on"      ? &names_given
+                                                        : nullptr;
         if (!slot) {
             return a.fail(clause.span, "retry: unknown clause '" + name + "'",
                           "known clauses: attempts, backoff, on");
         }
         if (*slot) return a.fail(clause.span, "retry: the clause '" + name + "' is repeated");
-        if (slot != &names && clause.size() != 2) {
+        if (slot != &names_given && clause.size() != 2) {
             return a.fail(clause.span, "retry: the clause '" + name +
                                            "' must hold one expression, not " +
                                            count_of(clause.size() - 1));
         }
-        if (slot == &attempts) *slot = counted(clause[1]);
-        else if (slot == &backoff) *slot = seconds_of(a, "retry: backoff", clause[1]);
-        else *slot = a.constant(names_to_retry(a, clause), clause.span);
+        *slot = slot == &names_given ? clause : clause[1];
     }
-    if (a.failed()) return a.constant({}, f.span);
-    if (!attempts)
+    if (!attempts_given)
         return a.fail(how.span, "retry: missing clause 'attempts'", "write ((attempts 3) …)");
-    if (!backoff) backoff = a.constant(value::real(0.5), f.span);
-    if (!names) names = a.constant({}, f.span);
+    // In the order in which they are evaluated, which decides what a bind in one is for another.
+    const form n = *attempts_given;
+    ast::node* who = a.constant(make_string(a.realm().memory(), "retry: attempts"), n.span);
+    ast::node* attempts = a.builtin_node("%attempts", n.span, {who, a.expression(n, a.inner())});
+    ast::node* backoff = backoff_given ? seconds_of(a, "retry: backoff", *backoff_given)
+                                       : a.constant(value::real(0.5), f.span);
+    ast::node* names = names_given ? a.constant(names_to_retry(a, *names_given), names_given->span)
+                                   : a.constant({}, f.span);
+    if (a.failed()) return a.constant({}, f.span);
     return a.call_library("%retry", f.span,
                           {attempts, backoff, names, effect_or_nil(a, "sleep", f.span),
                            effect_or_nil(a, "%jitter", f.span), thunk_node(a, f[2])});

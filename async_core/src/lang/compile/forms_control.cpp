@@ -106,14 +106,14 @@ static ast::node* form_unless(analyzer& a, const form& f, analyzer::position whe
 
 static ast::node* form_case(analyzer& a, const form& f, analyzer::position where) {
     if (f.size() < 2) return a.fail(f.span, "case: expects a value and clauses");
-    scope own;
-    const analyzer::scope_guard guard(a, own);
-    ast::node* key_value = nullptr;
+    ast::node* key_value = a.expression(f[1], a.inner());
+    ast::variable* key = nullptr;
     {
-        const analyzer::scope_switch outside(a, own.outer);
-        key_value = a.expression(f[1], a.inner());
+        // Only of the hidden variable: what the clauses bind is bound around the form.
+        scope own;
+        const analyzer::scope_guard guard(a, own);
+        key = a.declare_hidden("case value");
     }
-    ast::variable* key = a.declare_hidden("case value");
     key->definite = key->bound_once = true;
     ast::node* result = a.make(node_kind::scope, f.span);
     result->from = ast::origin::case_scope;
@@ -159,7 +159,7 @@ static ast::node* form_case(analyzer& a, const form& f, analyzer::position where
     a.end_conditional();
     if (!complete && last) last->children.push_back(a.constant({}, f.span));
     result->children.push_back(first ? first : a.constant({}, f.span));
-    return a.with_scope(own, result, 1);
+    return result;
 }
 
 static ast::node* form_progn(analyzer& a, const form& f, analyzer::position where) {

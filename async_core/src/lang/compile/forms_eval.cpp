@@ -192,7 +192,7 @@ ast::node* analyzer::read_extras(ast::variable& extras, source_span span) {
 ast::node* analyzer::from_extras(ast::variable& extras, std::string_view name, node* further,
                                  source_span span) {
     if (further->kind == node_kind::constant) return further;
-    node* key = constant(make_string(realm_.memory(), name), span);
+    node* key = constant(text_of_name(name), span);
     node* result = make(node_kind::branch_if, span);
     result->var = &extras; // marks behind_extras
     result->children = {builtin_node("has-key?", span, {read_extras(extras, span), key}),
@@ -203,6 +203,13 @@ ast::node* analyzer::from_extras(ast::variable& extras, std::string_view name, n
 const ast::node* analyzer::behind_extras(const node* callee) {
     while (callee->kind == node_kind::branch_if && callee->var) callee = callee->children[2];
     return callee;
+}
+
+/// The same value each time, so that a function has one constant for it.
+const value& analyzer::text_of_name(std::string_view name) {
+    value& text = texts_of_names_[std::string(name)];
+    if (text.is_nil()) text = make_string(realm_.memory(), name);
+    return text;
 }
 
 ast::node* analyzer::bind_in_extras_of(ast::variable& extras, std::string_view name, node* init,
@@ -219,7 +226,7 @@ ast::node* analyzer::bind_in_extras_of(ast::variable& extras, std::string_view n
         read->var = bound;
         return read;
     };
-    node* key = constant(make_string(realm_.memory(), name), span);
+    node* key = constant(text_of_name(name), span);
     node* stored = make(node_kind::set_local, span);
     stored->var = &extras;
     stored->children.push_back(

@@ -32,8 +32,8 @@ static ast::node* loop_form(analyzer& a, const form& f, std::string_view functio
         for (const std::string_view part : parts) message += part;
         return a.fail(where, std::move(message), std::move(hint));
     };
-    std::vector<ast::node*> values(clauses.size(), nullptr);
-    for (std::size_t i = 1; i < f.size() && !a.failed(); ++i) {
+    std::vector<std::optional<form>> given(clauses.size());
+    for (std::size_t i = 1; i < f.size(); ++i) {
         const form clause = f[i];
         if (!clause.is_list() || clause.size() == 0 || !clause[0].is_symbol()) {
             return refuse(clause.span,
@@ -49,25 +49,32 @@ static ast::node* loop_form(analyzer& a, const form& f, std::string_view functio
             return refuse(clause.span, {"the clause '", name, "' must hold one expression, not ",
                                         count_of(clause.size() - 1)});
         }
-        ast::node*& slot = values[static_cast<std::size_t>(found - clauses.begin())];
+        std::optional<form>& slot = given[static_cast<std::size_t>(found - clauses.begin())];
         if (slot) return refuse(clause.span, {"the clause '", name, "' is repeated"});
-        std::string label = "in the clause '";
-        label.append(name).append("' of ").append(who);
-        slot = a.make(node_kind::within, clause.span);
-        slot->constant = make_string(a.realm().memory(), label);
-        const bool is_phase = found - clauses.begin() >= first_phase;
-        slot->children.push_back(
-            a.expression(is_phase ? phase_of(clause[1]) : clause[1], a.inner()));
+        slot = clause;
     }
-    if (a.failed()) return a.constant({}, f.span);
     std::string missing;
     for (std::size_t i = 0; i < clauses.size(); ++i) {
-        if (!values[i]) missing += (missing.empty() ? "'" : ", '") + std::string(clauses[i]) + "'";
+        if (!given[i]) missing += (missing.empty() ? "'" : ", '") + std::string(clauses[i]) + "'";
     }
     if (!missing.empty()) {
         const bool several = missing.find(',') != std::string::npos;
         return refuse(f.span, {several ? "missing clauses " : "missing clause ", missing});
     }
+    // In the order in which they are evaluated, which decides what a bind in one is for another.
+    std::vector<ast::node*> values;
+    for (std::size_t i = 0; i < clauses.size() && !a.failed(); ++i) {
+        const form clause = *given[i];
+        std::string label = "in the clause '";
+        label.append(clauses[i]).append("' of ").append(who);
+        ast::node* each = a.make(node_kind::within, clause.span);
+        each->constant = make_string(a.realm().memory(), label);
+        const bool is_phase = static_cast<std::ptrdiff_t>(i) >= first_phase;
+        each->children.push_back(
+            a.expression(is_phase ? phase_of(clause[1]) : clause[1], a.inner()));
+        values.push_back(each);
+    }
+    if (a.failed()) return a.constant({}, f.span);
     return a.call_library(function, f.span, std::move(values));
 }
 

@@ -150,8 +150,8 @@ std::optional<value> analyzer::make_expander(const form& definition) {
 }
 
 /// A program that defines macros gets the functions of its top level while it is compiled too, so
-/// that macros can use them.
-void analyzer::define_early(const form& definition) {
+/// that macros can use them. Until it is compiled: when it runs, they are defined where it does so.
+void analyzer::define_early(std::string_view name, const form& definition) {
     if (!has_macros_ || scope_ || request_.limits.closed || failed() || defining_early_) return;
     compile_request request;
     request.in_one = true;
@@ -164,9 +164,18 @@ void analyzer::define_early(const form& definition) {
     const datum one{definition.content, definition.span};
     const auto code = compile_analysed(realm_, apart, {&one, 1});
     if (!code) return; // reported when the definition itself is compiled
+    const std::uint32_t index = realm_.global_index(name);
+    before_early_.emplace_back(index, realm_.global(index));
     (void)run_apart(realm_, make_closure(realm_.memory(), **code, 0), {}, request.expansion_steps,
                     "a definition");
     request_.expansion_steps = request.expansion_steps;
+}
+
+analyzer::~analyzer() {
+    for (; !before_early_.empty(); before_early_.pop_back()) {
+        auto& [index, held] = before_early_.back();
+        realm_.change_global(index) = std::move(held);
+    }
 }
 
 void analyzer::bind_macro(const value& name, value expander) {

@@ -103,7 +103,11 @@ ast::variable* analyzer::bind_here(std::string_view name, source_span place) {
     if (!scope_) return nullptr;
     if (const name_binding* bound = names_.find_value(name, scope_);
         bound && bound->in == scope_ && bound->variable) {
-        return bound->variable;
+        ast::variable* const variable = bound->variable;
+        const name_binding* last = names_.find(name, scope_);
+        if (last && last->macro && last->in == scope_) // which it takes the place of
+            names_.add(variable->name, {.in = scope_, .variable = variable});
+        return variable;
     }
     return scope_->sealed ? nullptr : declare(name, place);
 }
