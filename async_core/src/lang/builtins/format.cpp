@@ -101,7 +101,7 @@ std::optional<std::size_t> formatting::next_brace(std::size_t from) {
     for (std::size_t at = from; at < text_.size(); at += piece_bytes) {
         const std::size_t found = text_.substr(at, piece_bytes).find_first_of("{}");
         const std::size_t end = found == std::string_view::npos ? piece_bytes : found;
-        if (!call_.spend(end / 4)) return std::nullopt;
+        if (!call_.spend(1 + end / 4)) return std::nullopt;
         if (found != std::string_view::npos) return at + found;
     }
     return std::string_view::npos;
@@ -118,6 +118,7 @@ value formatting::run() {
         const char c = text_[brace];
         if (brace + 1 < text_.size() && text_[brace + 1] == c) {
             out_.tail() += c;
+            if (!out_.settle() || !reserve_text(call_, out_.size())) return {};
             at = brace + 2;
             continue;
         }

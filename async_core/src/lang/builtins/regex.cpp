@@ -96,17 +96,21 @@ value match_all(native_call& call, arguments_span a) {
 }
 
 /// A replacement with what the groups of a match are.
-[[nodiscard]] bool append_rewritten(text_builder& out, const searching& search,
+[[nodiscard]] bool append_rewritten(native_call& call, text_builder& out, const searching& search,
                                     std::string_view replacement) {
+    // Before it is written: a short replacement may repeat a long match many times.
+    const auto append = [&](std::string_view part) {
+        return reserve_text(call, out.size() + part.size()) && out.append(part);
+    };
     for (std::size_t at = 0; at < replacement.size(); ++at) {
         const std::size_t backslash = std::min(replacement.find('\\', at), replacement.size());
-        if (!out.append(replacement.substr(at, backslash - at)) || !out.settle()) return false;
+        if (!append(replacement.substr(at, backslash - at)) || !out.settle()) return false;
         if (backslash + 1 >= replacement.size()) break;
         at = backslash + 1;
         const char c = replacement[at];
         const std::string_view part =
             c == '\\' ? std::string_view("\\") : search.text(static_cast<std::size_t>(c - '0'));
-        if (!out.append(part)) return false;
+        if (!append(part)) return false;
     }
     return true;
 }
@@ -128,9 +132,7 @@ value replace(native_call& call, arguments_span a) {
         const match_range whole = search.found()[0];
         if (!out.append(text.substr(copied, whole.begin - copied))) return {};
         copied = whole.end;
-        if (!append_rewritten(out, search, *given)) return {};
-        if (out.size() >= value::max_length) return refuse_text(call, out.size());
-        if (!call.reserve(out.size())) return {};
+        if (!append_rewritten(call, out, search, *given)) return {};
     }
     if (call.work().stopped() || call.failure() || !out.append(text.substr(copied))) return {};
     return made_text(call, std::move(out));

@@ -150,6 +150,8 @@ void program_facts::note_handed_on(const ast::node& n) {
         if (part.kind == node_kind::global) handed_on_.emplace(realm_.global_name(part.index));
         else if (part.kind == node_kind::local) handed_on_.insert(part.var->name);
         if (part.kind != node_kind::constant || !gives) continue;
+        if (part.constant.is(kind::builtin) && part.constant.as_builtin().name == "eval")
+            evals_unknown_code_ = true; // (map eval codes)
         note_symbol(part.constant);
         if (!part.constant.is(kind::list)) continue;
         for (const value& each : list_items(part.constant)) note_symbol(each);
@@ -159,7 +161,10 @@ void program_facts::note_handed_on(const ast::node& n) {
 void program_facts::note(const ast::node& n) {
     switch (n.kind) {
     case node_kind::local: read_.insert(n.var); break;
-    case node_kind::eval_code: open_names_ = true; break;
+    case node_kind::eval_code:
+        open_names_ = true;
+        if (n.variables.size() < 2) note_eval(*n.children[0]); // else it is in a sandbox
+        break;
     case node_kind::scope:
         for (std::size_t i = 0; i < n.variables.size() && i < n.children.size(); ++i) {
             note_definition(variables_[n.variables[i]], *n.children[i], n.variables[i]->name);
@@ -209,12 +214,62 @@ void program_facts::note_definition(definition& into, const ast::node& init,
     definitions_[&init] = tasks_.back();
 }
 
+/// Code given to eval may assign and define globals. What it may be is known if it is written out.
+void program_facts::note_eval(const ast::node& code) {
+    constexpr std::size_t max_parts = 100'000;
+    const ast::node* source = &code;
+    std::vector<value> open;
+    const auto reads = [](std::string_view name) { return name == "parse" || name == "read-all"; };
+    const bool parses_here =
+        code.kind == node_kind::builtin_call && code.children.size() == 1 && reads(code.row->name);
+    const bool calls_parse = code.kind == node_kind::call && code.children.size() == 2 &&
+                             code.children[0]->kind == node_kind::constant &&
+                             code.children[0]->constant.is(kind::builtin) &&
+                             reads(code.children[0]->constant.as_builtin().name);
+    const bool parses = parses_here || calls_parse;
+    if (parses) source = code.children.back();
+    if (source->kind != node_kind::constant || source->constant.is(kind::string) != parses) {
+        evals_unknown_code_ = true;
+        return;
+    }
+    if (parses) {
+        const auto forms = read_all(realm_.memory(), string_bytes(source->constant));
+        if (!forms) return; // it cannot be read, and changes nothing
+        for (const datum& each : *forms) open.push_back(each.content);
+    } else {
+        open.push_back(source->constant);
+    }
+    for (std::size_t parts = 0; !open.empty(); ++parts) {
+        if (parts == max_parts) {
+            evals_unknown_code_ = true;
+            return;
+        }
+        const value part = std::move(open.back());
+        open.pop_back();
+        if (part.is(kind::symbol)) names_in_eval_.emplace(symbol_name(part));
+        if (!part.is(kind::list)) continue;
+        const auto items = list_items(part);
+        open.insert(open.end(), items.begin(), items.end());
+    }
+}
+
+/// Whether code given to eval may give the global another value. That code which is made while the
+/// program runs replaces its functions and tasks is not expected.
+bool program_facts::may_eval_change(std::uint32_t index, const definition& found) const {
+    const bool is_called = found.what.code || found.what.task;
+    if (evals_unknown_code_ && !is_called) return true;
+    return !names_in_eval_.empty() &&
+           names_in_eval_.contains(std::string(realm_.global_name(index)));
+}
+
 /// Calls that imports and eval have become.
 void program_facts::note_import(const ast::node& call) {
     const ast::node& callee = *call.children[0];
     if (callee.kind == node_kind::constant && callee.constant.is(kind::builtin)) {
         const std::string_view name = callee.constant.as_builtin().name;
-        open_names_ = open_names_ || name == "eval";
+        if (name != "eval") return;
+        open_names_ = true;
+        if (call.children.size() == 2) note_eval(*call.children[1]);
         return;
     }
     if (callee.kind != node_kind::global || !realm_.is_prelude_global(callee.index)) return;
@@ -277,7 +332,8 @@ const known_callee* program_facts::callee_of(const ast::node& called) const {
     }
     case node_kind::global: {
         const auto found = globals_.find(called.index);
-        return found != globals_.end() ? certain(found->second) : nullptr;
+        if (found == globals_.end() || may_eval_change(called.index, found->second)) return nullptr;
+        return certain(found->second);
     }
     case node_kind::constant: {
         if (!called.constant.is(kind::symbol)) return nullptr;
@@ -339,7 +395,8 @@ const ast::node& program_facts::source_of(const ast::node& expression,
             if (fixed && known != variables_.end()) found = &known->second;
         } else if (at->kind == node_kind::global) {
             const auto known = globals_.find(at->index);
-            if (known != globals_.end()) found = &known->second;
+            if (known != globals_.end() && !may_eval_change(at->index, known->second))
+                found = &known->second;
         } else if ((at->kind == node_kind::scope || at->kind == node_kind::sequence ||
                     at->kind == node_kind::within) &&
                    !at->children.empty()) {

@@ -128,6 +128,8 @@ private:
                                                   std::uint32_t outer);
     void note(const ast::node& n);
     void note_definition(definition& into, const ast::node& init, std::string_view name);
+    void note_eval(const ast::node& code);
+    [[nodiscard]] bool may_eval_change(std::uint32_t index, const definition& found) const;
     void note_import(const ast::node& call);
     void note_handed_on(const ast::node& n);
     void finish();
@@ -162,6 +164,8 @@ private:
     std::set<std::string> imported_;
     std::set<std::string> locals_;
     bool open_names_ = false;
+    bool evals_unknown_code_ = false; ///< outside of sandboxes
+    std::set<std::string> names_in_eval_;
 };
 
 } // namespace heddle::lang

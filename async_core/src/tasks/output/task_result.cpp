@@ -7,6 +7,9 @@
 #include <heddle/tasks/output/task_result.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
 #include <vector>
 
 namespace heddle::tasks {
@@ -20,19 +23,71 @@ namespace {
 
 constexpr unsigned max_depth = 8; ///< of lists and maps that are looked through for results
 
-[[nodiscard]] result<lang::value> stand_in(lang::heap& memory, lang::value given, unsigned depth);
-
 [[nodiscard]] bool may_hold_results(const lang::value& v) noexcept {
     return v.is(lang::kind::map) || v.is(lang::kind::list);
 }
 
-[[nodiscard]] result<lang::value> stand_in_list(lang::heap& memory, lang::value given,
-                                                unsigned depth) {
+/// What a value shows of a storage, and how deep inside of the whole.
+struct shared_part {
+    const lang::object* storage;
+    std::uint32_t offset;
+    std::uint32_t length;
+    unsigned depth;
+    bool operator==(const shared_part&) const = default;
+};
+
+struct shared_part_hash {
+    std::size_t operator()(const shared_part& part) const noexcept {
+        std::size_t hash = std::hash<const void*>()(part.storage) * 0x9E3779B97F4A7C15ULL;
+        hash ^= (hash >> 32) ^ (std::size_t{part.offset} << 28 | part.length);
+        return hash * 0xBF58476D1CE4E5B9ULL + part.depth;
+    }
+};
+
+/// Puts the value of each result in its place. A part that is in several places is looked through
+/// once at each depth, as its places may be many more than the memory has parts.
+class replacing {
+public:
+    explicit replacing(lang::heap& memory) : memory_(memory) {}
+
+    [[nodiscard]] result<lang::value> of(const lang::value& given, unsigned depth);
+
+private:
+    [[nodiscard]] result<lang::value> of_parts(const lang::value& given, unsigned depth);
+    [[nodiscard]] result<lang::value> of_list(const lang::value& given, unsigned depth);
+    [[nodiscard]] result<lang::value> of_map(const lang::value& given, unsigned depth);
+
+    lang::heap& memory_;
+    std::unordered_map<shared_part, lang::value, shared_part_hash> known_;
+};
+
+result<lang::value> replacing::of(const lang::value& given, unsigned depth) {
+    if (!may_hold_results(given)) return given;
+    if (is_failed_result(given)) return task_error_of(given);
+    if (is_task_result(given)) {
+        const lang::value* parsed = lang::map_find(given, "parsedContent");
+        return parsed ? *parsed : *lang::map_find(given, "content");
+    }
+    if (depth == max_depth) return given;
+    const bool is_shared = given.is_object() && given.target()->references > 1;
+    if (!is_shared) return of_parts(given, depth);
+    const shared_part part{given.target(), given.offset(), given.length(), depth};
+    if (const auto found = known_.find(part); found != known_.end()) return found->second;
+    HEDDLE_TRY(lang::value created, of_parts(given, depth));
+    known_.emplace(part, created);
+    return created;
+}
+
+result<lang::value> replacing::of_parts(const lang::value& given, unsigned depth) {
+    return given.is(lang::kind::list) ? of_list(given, depth) : of_map(given, depth);
+}
+
+result<lang::value> replacing::of_list(const lang::value& given, unsigned depth) {
     std::vector<lang::value> items; // filled from the first element on that is replaced
     const auto elements = lang::list_items(given);
     for (std::size_t i = 0; i < elements.size(); ++i) {
         if (items.empty() && !may_hold_results(elements[i])) continue;
-        HEDDLE_TRY(lang::value item, stand_in(memory, elements[i], depth + 1));
+        HEDDLE_TRY(lang::value item, of(elements[i], depth + 1));
         if (items.empty()) {
             if (item.identical(elements[i])) continue;
             items.reserve(elements.size());
@@ -41,31 +96,18 @@ constexpr unsigned max_depth = 8; ///< of lists and maps that are looked through
         items.push_back(std::move(item));
     }
     if (items.empty()) return given;
-    return lang::make_list(memory, items);
+    return lang::make_list(memory_, items);
 }
 
-[[nodiscard]] result<lang::value> stand_in_map(lang::heap& memory, lang::value given,
-                                               unsigned depth) {
+result<lang::value> replacing::of_map(const lang::value& given, unsigned depth) {
     lang::value created = given;
     for (const lang::map_entry& entry : lang::map_entries(given)) {
         if (!may_hold_results(entry.item)) continue;
-        HEDDLE_TRY(lang::value item, stand_in(memory, entry.item, depth + 1));
+        HEDDLE_TRY(lang::value item, of(entry.item, depth + 1));
         if (item.identical(entry.item)) continue;
-        created = lang::map_put(memory, std::move(created), entry.key, std::move(item));
+        created = lang::map_put(memory_, std::move(created), entry.key, std::move(item));
     }
     return created;
-}
-
-result<lang::value> stand_in(lang::heap& memory, lang::value given, unsigned depth) {
-    if (!may_hold_results(given)) return given;
-    if (is_failed_result(given)) return task_error_of(given);
-    if (is_task_result(given)) {
-        const lang::value* parsed = lang::map_find(given, "parsedContent");
-        return parsed ? *parsed : *lang::map_find(given, "content");
-    }
-    if (depth == max_depth) return given;
-    return given.is(lang::kind::list) ? stand_in_list(memory, std::move(given), depth)
-                                      : stand_in_map(memory, std::move(given), depth);
 }
 
 } // namespace
@@ -88,8 +130,8 @@ bool is_task_result(const lang::value& v) noexcept {
     });
 }
 
-result<lang::value> without_results(lang::heap& memory, lang::value given) {
-    return stand_in(memory, std::move(given), 0);
+result<lang::value> without_results(lang::heap& memory, const lang::value& given) {
+    return replacing(memory).of(given, 0);
 }
 
 error task_error_of(const lang::value& failed) {

@@ -52,9 +52,9 @@ std::string json_of_error(const error& failure, const source_map& sources) {
 }
 
 /// The result of a row: of a task's result its content, since its notes differ from run to run.
-result<std::string> json_of_value(lang::heap& memory, value content) {
+result<std::string> json_of_value(lang::heap& memory, const value& content) {
     if (tasks::is_failed_result(content)) return tasks::task_error_of(content);
-    HEDDLE_TRY(value plain, tasks::without_results(memory, std::move(content)));
+    HEDDLE_TRY(value plain, tasks::without_results(memory, content));
     return lang::value_to_json(plain);
 }
 

@@ -64,6 +64,22 @@ TEST(check_types, constants_that_the_program_tests) {
     EXPECT_EQ(problems("(define n \"4\") (define (f) (and (+ n 1) n))").size(), 1U);
 }
 
+TEST(check_types, what_eval_may_change) {
+    for (const char* good :
+         {"(define x nil) (define (run code) (eval (parse code))) (run \"(set! x 5)\") (+ x 1)",
+          "(define x nil) (eval (parse \"(bind x 5)\")) (+ x 1)",
+          "(define x 1) (eval '(set! x \"abc\")) (string-length x)",
+          "(define x 1) (map eval '((set! x \"abc\"))) (string-length x)",
+          "(define (solve x) x) (eval (parse \"(define (solve x y) (+ x y))\")) (solve 3 4)",
+          "(define (solve x) x) (eval '(set! solve +)) (solve 3 4)"})
+        EXPECT_EQ(problems(good), lines{}) << good;
+    for (const char* bad :
+         {"(define x nil) (define (f s) (sandbox () (eval (parse s)))) (+ x 1)",
+          "(define x nil) (eval '(+ 1 2)) (+ x 1)", "(define x nil) (eval 'y (dict 'y 1)) (+ x 1)",
+          "(define (solve x) x) (define (f s) (eval (parse s))) (solve 3 4)"})
+        EXPECT_EQ(problems(bad).size(), 1U) << bad;
+}
+
 TEST(check_types, lists_that_the_program_tests) {
     EXPECT_EQ(
         problems("(define (f a) a) (let ((args (list))) (unless (null? args) (apply f args)))"),

@@ -18,7 +18,7 @@ namespace heddle::tasks {
 /// Prepares `given` for a prompt: replaces each TaskResult in it (the value itself, elements of
 /// lists, fields of maps) by its parsedContent, or else by its content. Notes differ from run to
 /// run and are dropped. Errors: the TaskError of a FAILED result.
-[[nodiscard]] result<lang::value> without_results(lang::heap& memory, lang::value given);
+[[nodiscard]] result<lang::value> without_results(lang::heap& memory, const lang::value& given);
 
 /// The TaskError of a FAILED result, with its reason, message and the result itself.
 [[nodiscard]] error task_error_of(const lang::value& failed);
