@@ -76,6 +76,23 @@ TEST_F(index_command, keeps_its_index) {
     EXPECT_EQ(json::parse(heddle(command).out).at("unchanged"), json::value(3));
 }
 
+TEST_F(index_command, keeps_nothing_of_another_directory) {
+    const std::vector<std::string> command{"index",   "tree",        "--index-file", "kept",
+                                           "--query", "connections", "--json"};
+    const auto count = [](const child_result& ended) {
+        return json::parse(ended.out).at("matches").as_array().size();
+    };
+    EXPECT_EQ(count(heddle(command)), 1U);
+    std::vector<std::string> other = command;
+    other[1] = "elsewhere";
+    EXPECT_EQ(count(heddle(other)), 1U);
+    // A workflow finds what it would find without the file.
+    EXPECT_EQ(count(heddle(command)), 1U);
+    const auto ended = heddle({"eval", "(get_context (query \"connections\"))", "-w", "elsewhere",
+                               "--index-file", "kept"});
+    EXPECT_EQ(ended.out, "(\"" + real("elsewhere/notes.md") + "\")\n") << ended.err;
+}
+
 TEST_F(index_command, never_replaces_what_is_no_index) {
     const std::string precious = scratch.file("thesis.txt", std::string(100'000, 'x'));
     const auto ended = heddle({"index", "tree", "--index-file", "thesis.txt"});

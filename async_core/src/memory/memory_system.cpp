@@ -121,6 +121,13 @@ using index_handle = std::shared_ptr<shared_index>;
     return [index, into, file](const std::atomic<bool>&) { into->emplace(index->load(file)); };
 }
 
+[[nodiscard]] work keep_job(index_handle index, box<std::size_t> into,
+                            std::vector<std::string> roots) {
+    return [index, into, roots = std::move(roots)](const std::atomic<bool>&) {
+        into->emplace(index->keep_below(roots));
+    };
+}
+
 [[nodiscard]] work size_job(index_handle index, box<std::size_t> into) {
     return [index, into](const std::atomic<bool>&) { into->emplace(index->size()); };
 }
@@ -251,20 +258,39 @@ coro::task<result<void>> memory_system::refresh_roots(coro::call_context context
     co_return ended;
 }
 
-coro::task<result<void>> memory_system::refresh_locked(coro::call_context context) {
-    if (!opened_ && !options_.index_file.empty()) {
-        const result<void> loaded = co_await load(options_.index_file, context);
-        const bool absent = !loaded && loaded.error().code() == make_error_code(errc::not_found);
-        if (!loaded && !absent) {
-            // What is none of ours, or cannot be looked at, is not replaced.
-            if (!is_unusable_index(loaded.error())) co_return loaded;
+/// Reads the index file, if there is one, and drops what it holds of other directories than the
+/// roots. Returns how many files were dropped.
+coro::task<result<std::size_t>> memory_system::open_index_file(coro::call_context context) {
+    const result<void> loaded = co_await load(options_.index_file, context);
+    if (!loaded) {
+        const bool absent = loaded.error().code() == make_error_code(errc::not_found);
+        // What is none of ours, or cannot be looked at, is not replaced.
+        if (!absent && !is_unusable_index(loaded.error())) co_return loaded.error();
+        if (!absent) {
             say(log_level::warn,
                 options_.index_file + ": " + loaded.error().message() + "; a new one is created");
         }
+        co_return std::size_t{0};
+    }
+    std::vector<std::string> roots;
+    for (const index_options& root : options_.roots) roots.push_back(root.root);
+    const result<std::size_t> dropped = co_await keep_below(std::move(roots), context);
+    if (dropped && *dropped != 0) {
+        say(log_level::info, options_.index_file + ": dropped " + std::to_string(*dropped) +
+                                 " files of other directories");
+    }
+    co_return dropped;
+}
+
+coro::task<result<void>> memory_system::refresh_locked(coro::call_context context) {
+    bool changed = false;
+    if (!opened_ && !options_.index_file.empty()) {
+        const result<std::size_t> dropped = co_await open_index_file(context);
+        if (!dropped) co_return dropped.error();
+        changed = *dropped != 0;
     }
     opened_ = true;
     if (!refreshed_) say(log_level::info, "indexing " + options_.roots.front().root);
-    bool changed = false;
     for (const index_options& root : options_.roots) {
         result<index_report> report = co_await index_locked(root, false, context);
         if (!report) co_return std::move(report).error();
@@ -291,6 +317,14 @@ coro::task<result<void>> memory_system::load(std::string file, coro::call_contex
     work job = load_job(shared_, loaded, std::move(file));
     const result<void> ran = co_await workers_.run(std::move(job), context);
     co_return opened(ran, loaded);
+}
+
+coro::task<result<std::size_t>> memory_system::keep_below(std::vector<std::string> roots,
+                                                          coro::call_context context) {
+    const auto dropped = make_box<std::size_t>();
+    work job = keep_job(shared_, dropped, std::move(roots));
+    const result<void> ran = co_await workers_.run(std::move(job), context);
+    co_return opened(ran, dropped);
 }
 
 coro::task<result<std::size_t>> memory_system::size(coro::call_context context) {

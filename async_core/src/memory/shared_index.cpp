@@ -6,6 +6,7 @@
 #include "memory/snapshot.hpp"
 #include "memory/walk/file_text.hpp"
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace heddle::memory {
@@ -25,6 +26,23 @@ constexpr std::size_t max_content_bytes = 1024 * 1024; ///< of memory_match::con
         text += (i == 0 ? " " : ", ") + path.substr(path.rfind('/') + 1);
     }
     return named < response.matches.size() ? text + ", …" : text;
+}
+
+/// What the paths of files in a directory begin with.
+[[nodiscard]] std::string with_slash(const std::string& folder) {
+    return folder == "/" ? folder : folder + "/";
+}
+
+/// Whether no part of the absolute path is "..", "." or empty, as in all paths that an indexing
+/// adds. An index file of unknown origin may hold others.
+[[nodiscard]] bool stays_below(std::string_view path) noexcept {
+    while (!path.empty()) {
+        path.remove_prefix(1); // the slash
+        const std::string_view part = path.substr(0, path.find('/'));
+        if (part.empty() || part == "." || part == "..") return false;
+        path.remove_prefix(part.size());
+    }
+    return true;
 }
 
 /// The path inside of a root: the place of the root is irrelevant to the file.
@@ -66,8 +84,7 @@ result<shared_index::plan> shared_index::make_plan(index_options options, bool r
     }
     // A walk that did not finish does not show what is gone.
     if (!walked.complete) return created;
-    const std::string inside = created.options.root == "/" ? "/" : created.options.root + "/";
-    for (std::string& path : index_.paths_below(inside)) {
+    for (std::string& path : index_.paths_below(with_slash(created.options.root))) {
         if (!present.contains(path) && index_.find(path)->has_content) {
             created.gone.push_back(std::move(path));
         }
@@ -128,6 +145,25 @@ void shared_index::read_files(const plan& from_plan, std::size_t from, std::size
 void shared_index::remove(const std::vector<std::string>& paths) {
     const std::unique_lock writing(lock_);
     for (const std::string& path : paths) (void)index_.remove(path);
+}
+
+result<std::size_t> shared_index::keep_below(const std::vector<std::string>& roots) {
+    std::vector<std::string> inside;
+    for (const std::string& root : roots) {
+        HEDDLE_TRY(const std::string resolved, tree_->resolve(root));
+        inside.push_back(with_slash(resolved));
+    }
+    const auto is_kept = [&](const std::string& path) {
+        return stays_below(path) &&
+               std::any_of(inside.begin(), inside.end(),
+                           [&](const std::string& folder) { return path.starts_with(folder); });
+    };
+    const std::unique_lock writing(lock_);
+    std::size_t dropped = 0;
+    for (const std::string& path : index_.paths_below("")) {
+        if (!is_kept(path) && index_.remove(path)) ++dropped;
+    }
+    return dropped;
 }
 
 void shared_index::describe(std::vector<described_file> files) {

@@ -36,6 +36,8 @@ public:
     void read_files(const plan& from_plan, std::size_t from, std::size_t to, index_report& report,
                     const std::atomic<bool>& abandoned);
     void remove(const std::vector<std::string>& paths);
+    /// Drops what is below none of the directories; returns how many files that were.
+    [[nodiscard]] result<std::size_t> keep_below(const std::vector<std::string>& roots);
     void describe(std::vector<described_file> files);
 
     [[nodiscard]] ports::memory_response answer(const ports::memory_request& request,

@@ -68,6 +68,10 @@ coro::task<result<void>> index_and_ask(index_run* run) {
     const coro::call_context context{&run->loop, &run->cancel, {}};
     const index_request& asked = run->asked;
     if (is_missing(asked.folder)) co_return missing_directory(asked.folder);
+    memory::index_options options;
+    std::error_code failed;
+    options.root = std::filesystem::absolute(asked.folder, failed).string();
+    std::size_t dropped_count = 0;
     if (asked.index_file && std::filesystem::exists(*asked.index_file)) {
         const result<void> opened = co_await run->memory.load(*asked.index_file, context);
         if (!opened && !memory::is_unusable_index(opened.error())) co_return opened;
@@ -75,10 +79,12 @@ coro::task<result<void>> index_and_ask(index_run* run) {
             run->log->write(log_level::warn, "memory",
                             opened.error().message() + "; a new one is created");
         }
+        std::vector<std::string> roots{options.root};
+        const result<std::size_t> dropped =
+            co_await run->memory.keep_below(std::move(roots), context);
+        if (!dropped) co_return dropped.error();
+        dropped_count = *dropped;
     }
-    memory::index_options options;
-    std::error_code failed;
-    options.root = std::filesystem::absolute(asked.folder, failed).string();
     options.include = asked.include;
     options.exclude = asked.exclude;
     options.on_progress = [run](const memory::index_progress& now) {
@@ -90,6 +96,7 @@ coro::task<result<void>> index_and_ask(index_run* run) {
     run->output.clear_status();
     if (!indexed) co_return std::move(indexed).error();
     run->report = *std::move(indexed);
+    run->report.removed += dropped_count;
     if (asked.index_file) {
         const result<void> saved = co_await run->memory.save(*asked.index_file, context);
         if (!saved) co_return saved;

@@ -41,7 +41,7 @@ struct memory_options {
     std::vector<index_options> roots;
     std::chrono::milliseconds refresh_after{10'000};
     /// Where the index of `roots` is kept between runs; empty: nowhere. A damaged file is logged
-    /// and replaced.
+    /// and replaced. Files below none of the roots are dropped from it.
     std::string index_file;
     std::size_t default_limit = 20; ///< number of matches if a request has no limit
     log_port* log = nullptr;        ///< null: nothing is logged
@@ -90,6 +90,11 @@ public:
     /// another version, or is damaged: then nothing changes.
     [[nodiscard]] coro::task<result<void>> load(std::string file, coro::call_context context);
 
+    /// Drops the files that are below none of these directories, such as those that load() brought
+    /// of other ones; returns how many. Errors: not_found for a directory; cancelled.
+    [[nodiscard]] coro::task<result<std::size_t>> keep_below(std::vector<std::string> roots,
+                                                             coro::call_context context);
+
     /// Number of files in the index. Errors: cancelled.
     [[nodiscard]] coro::task<result<std::size_t>> size(coro::call_context context);
 
@@ -108,6 +113,7 @@ private:
     [[nodiscard]] bool is_fresh(const coro::call_context& context) const;
     [[nodiscard]] coro::task<result<void>> refresh_roots(coro::call_context context);
     [[nodiscard]] coro::task<result<void>> refresh_locked(coro::call_context context);
+    [[nodiscard]] coro::task<result<std::size_t>> open_index_file(coro::call_context context);
     void say(log_level level, const std::string& line) const;
 
     ports::worker_port& workers_;

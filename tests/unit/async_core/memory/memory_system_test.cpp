@@ -1,5 +1,7 @@
 #include "memory_testing.hpp"
 
+#include "memory/snapshot.hpp"
+
 #include <gmock/gmock.h>
 
 namespace heddle::memory {
@@ -181,6 +183,48 @@ TEST_F(memory_look_up, the_index_is_kept_between_runs) {
     std::size_t entries = 0;
     for (const auto& entry : stdfs::directory_iterator(base)) entries += !entry.path().empty();
     EXPECT_EQ(entries, 2U);
+}
+
+TEST_F(memory_look_up, an_index_file_brings_no_files_of_other_directories) {
+    put("one/a.txt", "treadle");
+    put("one-more/b.txt", "treadle");
+    put("two/c.txt", "treadle");
+    const auto open_on = [&](const std::vector<std::string>& folders) {
+        memory_options options;
+        for (const std::string& folder : folders) {
+            options.roots.emplace_back().root = (root / folder).string();
+        }
+        options.index_file = (base / "kept.index").string();
+        open(options);
+    };
+    open_on({"one", "one-more", "two"});
+    EXPECT_THAT(names("treadle"), SizeIs(3));
+    // With a directory whose name begins with that of another, and through a link to it.
+    stdfs::create_directory_symlink(root / "one", root / "link");
+    open_on({"link"});
+    EXPECT_THAT(names("treadle"), ElementsAre("one/a.txt"));
+    EXPECT_EQ(log.count("one: 1 unchanged"), 1) << "what belongs to the directory is kept";
+    EXPECT_EQ(log.count("2 files of other directories"), 1);
+    stdfs::remove(root / "two/c.txt");
+    open_on({"one-more"});
+    EXPECT_THAT(names("treadle"), ElementsAre("one-more/b.txt"));
+    // The file itself keeps nothing of them either.
+    open();
+    ASSERT_TRUE(test.run(memory->load((base / "kept.index").string(), test.context())));
+    EXPECT_THAT(names("treadle"), ElementsAre("one-more/b.txt"));
+}
+
+TEST_F(memory_look_up, an_index_file_names_no_files_by_a_detour) {
+    std::ofstream(base / "secret.txt") << "treadle";
+    inverted_index forged;
+    forged.set_metadata(root.string() + "/../secret.txt", "treadle");
+    forged.set_metadata(root.string() + "/./b.txt", "treadle");
+    forged.set_metadata(root.string() + "/described.png", "treadle");
+    std::ofstream(base / "kept.index", std::ios::binary) << write_snapshot(forged);
+    memory_options options = lazily();
+    options.index_file = (base / "kept.index").string();
+    open(options);
+    EXPECT_THAT(names("treadle"), ElementsAre("described.png"));
 }
 
 TEST_F(memory_look_up, saved_and_loaded_by_hand) {
