@@ -93,6 +93,21 @@ TEST_F(index_command, keeps_nothing_of_another_directory) {
     EXPECT_EQ(ended.out, "(\"" + real("elsewhere/notes.md") + "\")\n") << ended.err;
 }
 
+TEST_F(index_command, reports_that_the_index_file_is_a_link) {
+    ASSERT_EQ(heddle({"index", "tree", "--index-file", "kept"}).code, 0);
+    std::filesystem::create_symlink("kept", scratch.path() + "/link");
+    std::filesystem::create_symlink("none", scratch.path() + "/dangling");
+    for (const char* const name : {"link", "dangling"}) {
+        const auto ended = heddle({"index", "tree", "--index-file", name});
+        EXPECT_EQ(ended.code, 1);
+        EXPECT_NE(ended.err.find("\" is a symbolic link"), std::string::npos) << ended.err;
+        EXPECT_NE(ended.err.find("hint: name the file itself"), std::string::npos) << ended.err;
+    }
+    const auto ended = heddle(
+        {"eval", "(get_context (query \"connections\"))", "-w", "tree", "--index-file", "link"});
+    EXPECT_NE(ended.err.find("link\" is a symbolic link"), std::string::npos) << ended.err;
+}
+
 TEST_F(index_command, never_replaces_what_is_no_index) {
     const std::string precious = scratch.file("thesis.txt", std::string(100'000, 'x'));
     const auto ended = heddle({"index", "tree", "--index-file", "thesis.txt"});

@@ -28,7 +28,15 @@ constexpr std::size_t piece_size = 1024 * 1024;
 result<descriptor> open_regular(const std::string& file, struct stat& about) {
     // O_NONBLOCK: opening a pipe must not wait for its writer.
     descriptor opened(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    if (!opened.open()) return file_error(errno, "read", file);
+    if (!opened.open()) {
+        const int number = errno;
+        if (number == ELOOP && ::lstat(file.c_str(), &about) == 0 && S_ISLNK(about.st_mode)) {
+            return error(errc::invalid_argument,
+                         "\"" + file + "\" is a symbolic link, and links are not followed here")
+                .with_hint("name the file itself");
+        }
+        return file_error(number, "read", file);
+    }
     if (::fstat(opened.get(), &about) != 0) return file_error(errno, "read", file);
     if (!S_ISREG(about.st_mode)) {
         return error(errc::invalid_argument, "\"" + file + "\" is not a regular file");

@@ -284,6 +284,16 @@ TEST_F(memory_look_up, a_file_that_is_no_index_is_never_replaced) {
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
     EXPECT_FALSE(test.run(memory->save(pipe, test.context())));
     EXPECT_TRUE(stdfs::is_fifo(pipe));
+    // A link may lead to a file of somebody else.
+    const std::string link = (base / "link").string();
+    stdfs::create_symlink(file, link);
+    for (const auto& refused : {test.run(memory->save(link, test.context())),
+                                test.run(memory->load(link, test.context()))}) {
+        ASSERT_FALSE(refused);
+        EXPECT_THAT(refused.error().message(), HasSubstr("link\" is a symbolic link"));
+        EXPECT_THAT(refused.error().info().hint, HasSubstr("name the file itself"));
+    }
+    EXPECT_TRUE(stdfs::is_symlink(link));
     // An empty file is nobody's.
     const std::string empty = (base / "empty").string();
     { const std::ofstream result(empty); }
