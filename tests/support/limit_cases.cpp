@@ -278,6 +278,13 @@ std::vector<limit_case> limit_cases() {
     far(add("headers, whole seconds, 50/min, far", 50.0 / 60, 50, anthropic, no_advice, 100, 64));
     windows(add("headers, window of 10 s, 100", 10, 100, openai, no_advice, 500, 64), 10);
     add("nothing, 10 at once, 50/s", 50, 10, none, no_advice, 300, 64);
+    // What remains is said, and not of what: that is to be learned as if nothing were said.
+    add("remaining alone, 50/s", 50, 50, openai_remaining, no_advice, 2'000, 64);
+    far(add("remaining alone, 50/s, far, C=1000", 50, 50, openai_remaining, no_advice, 2'000,
+            1'000));
+    add("remaining alone, Retry-After, 50/s", 50, 50, openai_remaining, in_seconds, 2'000, 64);
+    add("remaining alone, 10 at once, 5/s", 5, 10, openai_remaining, no_advice, 300, 64);
+    add("remaining alone, Retry-After, 5/s", 5, 10, openai_remaining, in_seconds, 300, 64);
     // Refusals that take their time: a busy server, or one that begins a thread for each.
     for (const int late : {13, 140}) {
         const std::string after = ", C=1000, 429 after " + std::to_string(late) + " ms";

@@ -35,7 +35,12 @@ struct limit_case {
 
     /// Whether the service leaves the limiter to find out everything by refusals.
     [[nodiscard]] bool says_nothing() const noexcept {
-        return quota.headers == quota_headers::none && quota.advice == quota_advice::none;
+        return names_no_limit() && quota.advice == quota_advice::none;
+    }
+    /// Whether no header names the number of requests that are allowed.
+    [[nodiscard]] bool names_no_limit() const noexcept {
+        return quota.headers == quota_headers::none ||
+               quota.headers == quota_headers::openai_remaining;
     }
 };
 

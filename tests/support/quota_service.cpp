@@ -85,8 +85,9 @@ void quota_service::report(quota_verdict& verdict,
         verdict.headers.emplace_back("anthropic-ratelimit-requests-reset", time_text(full));
         return;
     }
-    verdict.headers.emplace_back("x-ratelimit-limit-requests", limit);
     verdict.headers.emplace_back("x-ratelimit-remaining-requests", left);
+    if (rules_.headers == quota_headers::openai_remaining) return;
+    verdict.headers.emplace_back("x-ratelimit-limit-requests", limit);
     if (rules_.headers == quota_headers::openai_no_reset) return;
     const bool next = rules_.headers == quota_headers::openai_next_token;
     verdict.headers.emplace_back("x-ratelimit-reset-requests",

@@ -12,10 +12,11 @@ namespace heddle::testing {
 /// How a service reports its limit of requests.
 enum class quota_headers : std::uint8_t {
     none,
-    openai,           ///< x-ratelimit-*-requests, the reset as a duration to the millisecond
-    anthropic,        ///< anthropic-ratelimit-requests-*, the reset as a time in whole seconds
-    openai_no_reset,  ///< as openai, without a reset
-    openai_next_token ///< as openai, but the reset is when one more request may go
+    openai,            ///< x-ratelimit-*-requests, the reset as a duration to the millisecond
+    anthropic,         ///< anthropic-ratelimit-requests-*, the reset as a time in whole seconds
+    openai_no_reset,   ///< as openai, without a reset
+    openai_next_token, ///< as openai, but the reset is when one more request may go
+    openai_remaining   ///< x-ratelimit-remaining-requests, and no limit
 };
 
 /// What a 429 reports about the wait.

@@ -208,6 +208,12 @@ bool is_success_of_type(const ports::http_response& head, std::string_view conte
 }
 
 std::optional<std::int64_t> parse_count(std::string_view text) noexcept {
+    // "60.0" is a whole number too.
+    const std::size_t point = text.find('.');
+    if (point != std::string_view::npos && point + 1 < text.size() &&
+        text.find_first_not_of('0', point + 1) == std::string_view::npos) {
+        text = text.substr(0, point);
+    }
     const auto count = parse_number<std::int64_t>(text);
     return count && *count >= 0 ? count : std::nullopt;
 }

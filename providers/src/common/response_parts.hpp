@@ -91,7 +91,7 @@ inline constexpr std::size_t max_reasoning_parts = 4096;
 [[nodiscard]] bool is_success_of_type(const ports::http_response& head,
                                       std::string_view content_type) noexcept;
 
-/// A whole number, not negative, and nothing else.
+/// A whole number, not negative, and nothing else, also as "60.0".
 [[nodiscard]] std::optional<std::int64_t> parse_count(std::string_view text) noexcept;
 
 } // namespace heddle::providers

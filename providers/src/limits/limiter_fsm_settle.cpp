@@ -59,17 +59,21 @@ void limiter_fsm::settle(std::uint32_t slot, const call_report& report, time_poi
     ended.next_free = std::exchange(first_free_, slot);
 }
 
-/// Whether the headers of a 429 say themselves that nothing was left.
+/// Whether the headers of a 429 say themselves that nothing was left. What remains of a limit that
+/// they do not name explains nothing: there is no copy of it that would hold the next calls back.
 bool limiter_fsm::explained(const record& ended, const call_report& report) const noexcept {
     if (!report.limits) return false;
     const rate_limit_headers& seen = *report.limits;
-    const auto short_of = [](const std::optional<std::int64_t>& remaining, double wanted) {
+    const auto short_of = [&](measure which, const std::optional<std::int64_t>& remaining,
+                              double wanted) {
+        if (!buckets_[index_of(which)].active()) return false;
         return remaining && static_cast<double>(*remaining) < wanted;
     };
-    return short_of(seen.requests_remaining, 1) ||
-           short_of(seen.tokens_remaining, ended.input + ended.output) ||
-           short_of(seen.input_tokens_remaining, ended.input) ||
-           short_of(seen.output_tokens_remaining, std::max(ended.output, 1.0));
+    return short_of(measure::requests, seen.requests_remaining, 1) ||
+           short_of(measure::tokens, seen.tokens_remaining, ended.input + ended.output) ||
+           short_of(measure::input_tokens, seen.input_tokens_remaining, ended.input) ||
+           short_of(measure::output_tokens, seen.output_tokens_remaining,
+                    std::max(ended.output, 1.0));
 }
 
 /// Whether a 429 has to teach the pace, because the limits that are known do not account for it.

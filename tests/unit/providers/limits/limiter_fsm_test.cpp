@@ -247,6 +247,29 @@ TEST(limiter_fsm, a_429_that_the_headers_explain_teaches_nothing_else) {
     EXPECT_TRUE(at.machine.counters(at.now).learned_per_second);
 }
 
+TEST(limiter_fsm, what_remains_of_a_limit_that_is_not_named_explains_no_429) {
+    rate_limit_headers requests;
+    requests.requests_remaining = 0;
+    rate_limit_headers tokens = report_requests(100, 50); // the limit that is named has room
+    tokens.tokens_remaining = 0;
+    rate_limit_headers no_number = requests;
+    no_number.requests_limit = 0;
+    for (const rate_limit_headers& headers : {requests, tokens, no_number}) {
+        limiter_bench at;
+        std::vector<std::uint32_t> slots;
+        for (int i = 0; i < 20; ++i) slots.push_back(at.go());
+        at.now += 100ms;
+        call_report report;
+        report.end = call_end::limited;
+        report.limits = &headers;
+        for (std::size_t i = 10; i < 20; ++i) at.machine.settle(slots[i], report, at.now);
+        const auto counters = at.machine.counters(at.now);
+        EXPECT_TRUE(counters.learned_per_second);
+        EXPECT_EQ(counters.window, 24U);
+        EXPECT_GT(counters.cooldown_until, at.now);
+    }
+}
+
 TEST(limiter_fsm, the_window_doubles_by_time_until_a_429) {
     limiter_options options;
     options.first_in_flight = 64;

@@ -215,6 +215,23 @@ TEST(openai_wire_response, limits_of_the_account_are_read_from_the_headers) {
     EXPECT_EQ(read.input_tokens_limit, std::nullopt);
 }
 
+TEST(openai_wire_response, limits_may_have_a_fraction_of_zeros) {
+    ports::http_response head;
+    head.headers = {{"x-ratelimit-limit-requests", "60.0"},
+                    {"x-ratelimit-remaining-requests", "12.00"},
+                    {"x-ratelimit-limit-tokens", "unlimited"},
+                    {"x-ratelimit-remaining-tokens", "1.5"}};
+    const auto read = openai::read_limits(head);
+    EXPECT_EQ(read.requests_limit, 60);
+    EXPECT_EQ(read.requests_remaining, 12);
+    EXPECT_EQ(read.tokens_limit, std::nullopt);
+    EXPECT_EQ(read.tokens_remaining, std::nullopt);
+    for (const char* wrong : {".0", "-5.0", "5.", "5.0.0", "5.0e1"}) {
+        head.headers = {{"x-ratelimit-limit-requests", wrong}};
+        EXPECT_EQ(openai::read_limits(head).requests_limit, std::nullopt) << wrong;
+    }
+}
+
 TEST(openai_wire_response, models_come_in_two_shapes) {
     providers::json_reader reader({"openai"});
     const auto list = openai::read_models(
