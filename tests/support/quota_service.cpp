@@ -15,10 +15,14 @@ std::string seconds_text(double seconds) {
     return text;
 }
 
-/// The next whole second, as RFC 3339 has it.
+/// The next whole second.
+std::time_t unix_time(std::chrono::system_clock::time_point at) {
+    return std::chrono::system_clock::to_time_t(std::chrono::ceil<std::chrono::seconds>(at));
+}
+
+/// The same as RFC 3339 has it.
 std::string time_text(std::chrono::system_clock::time_point at) {
-    const auto whole = std::chrono::ceil<std::chrono::seconds>(at);
-    const std::time_t number = std::chrono::system_clock::to_time_t(whole);
+    const std::time_t number = unix_time(at);
     std::tm parts{};
     gmtime_r(&number, &parts);
     char text[32];
@@ -77,9 +81,9 @@ void quota_service::report(quota_verdict& verdict,
     if (rules_.headers == quota_headers::none) return;
     const std::string limit = std::to_string(rules_.capacity);
     const std::string left = std::to_string(static_cast<long>(std::floor(level_ + 1e-9)));
+    const auto full = time_of_day + std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                        std::chrono::duration<double>(until_full()));
     if (rules_.headers == quota_headers::anthropic) {
-        const auto full = time_of_day + std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                            std::chrono::duration<double>(until_full()));
         verdict.headers.emplace_back("anthropic-ratelimit-requests-limit", limit);
         verdict.headers.emplace_back("anthropic-ratelimit-requests-remaining", left);
         verdict.headers.emplace_back("anthropic-ratelimit-requests-reset", time_text(full));
@@ -89,6 +93,10 @@ void quota_service::report(quota_verdict& verdict,
     if (rules_.headers == quota_headers::openai_remaining) return;
     verdict.headers.emplace_back("x-ratelimit-limit-requests", limit);
     if (rules_.headers == quota_headers::openai_no_reset) return;
+    if (rules_.headers == quota_headers::openai_unix) {
+        verdict.headers.emplace_back("x-ratelimit-reset-requests", std::to_string(unix_time(full)));
+        return;
+    }
     const bool next = rules_.headers == quota_headers::openai_next_token;
     verdict.headers.emplace_back("x-ratelimit-reset-requests",
                                  seconds_text(next ? until_next() : until_full()));

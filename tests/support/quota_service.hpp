@@ -16,6 +16,7 @@ enum class quota_headers : std::uint8_t {
     anthropic,         ///< anthropic-ratelimit-requests-*, the reset as a time in whole seconds
     openai_no_reset,   ///< as openai, without a reset
     openai_next_token, ///< as openai, but the reset is when one more request may go
+    openai_unix,       ///< as openai, the reset as Unix time in whole seconds
     openai_remaining   ///< x-ratelimit-remaining-requests, and no limit
 };
 

@@ -1,4 +1,5 @@
 #include "anthropic/wire.hpp"
+#include "common/reset_time.hpp"
 #include "common/service_address.hpp"
 
 #include <algorithm>
@@ -11,72 +12,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::system_clock;
-
-/// Reads two digits, or `count`. False when there are fewer.
-bool take_digits(std::string_view& text, std::size_t count, int& value) {
-    if (text.size() < count) return false;
-    value = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        if (text[i] < '0' || text[i] > '9') return false;
-        value = value * 10 + (text[i] - '0');
-    }
-    text.remove_prefix(count);
-    return true;
-}
-
-bool take_one_of(std::string_view& text, std::string_view characters) {
-    if (text.empty() || characters.find(text.front()) == std::string_view::npos) return false;
-    text.remove_prefix(1);
-    return true;
-}
-
-/// A time as RFC 3339 writes it: 2026-11-21T05:00:12Z, with a fraction and an offset if need be.
-/// In seconds: the years that can be written reach beyond what system_clock counts in nanoseconds.
-std::optional<std::chrono::sys_seconds> parse_time(std::string_view text) {
-    using namespace std::chrono;
-    int year_number = 0;
-    int month_number = 0;
-    int day_number = 0;
-    int hour = 0;
-    int minute = 0;
-    int second = 0;
-    const bool whole = take_digits(text, 4, year_number) && take_one_of(text, "-") &&
-                       take_digits(text, 2, month_number) && take_one_of(text, "-") &&
-                       take_digits(text, 2, day_number) && take_one_of(text, "Tt ") &&
-                       take_digits(text, 2, hour) && take_one_of(text, ":") &&
-                       take_digits(text, 2, minute) && take_one_of(text, ":") &&
-                       take_digits(text, 2, second);
-    if (!whole || hour > 23 || minute > 59 || second > 60) return std::nullopt;
-    const auto date =
-        year(year_number) / static_cast<unsigned>(month_number) / static_cast<unsigned>(day_number);
-    if (!date.ok()) return std::nullopt;
-    if (take_one_of(text, ".")) {
-        while (take_one_of(text, "0123456789")) {} // what is less than a second does not matter
-    }
-    minutes offset(0);
-    if (!take_one_of(text, "Zz")) {
-        const bool behind = text.starts_with('-');
-        int hours_off = 0;
-        int minutes_off = 0;
-        if (!take_one_of(text, "+-") || !take_digits(text, 2, hours_off) ||
-            !take_one_of(text, ":") || !take_digits(text, 2, minutes_off)) {
-            return std::nullopt;
-        }
-        offset = hours(hours_off) + minutes(minutes_off);
-        if (behind) offset = -offset;
-    }
-    if (!text.empty()) return std::nullopt;
-    return sys_days(date) + hours(hour) + minutes(minute) + seconds(second) - offset;
-}
-
-std::optional<milliseconds> time_until(std::string_view text, system_clock::time_point wall_now) {
-    const auto at = parse_time(text);
-    if (!at) return std::nullopt;
-    constexpr milliseconds longest = std::chrono::hours(24 * 31);
-    const auto now = std::chrono::floor<milliseconds>(wall_now);
-    const milliseconds wait = std::chrono::sys_time<milliseconds>(*at) - now;
-    return std::clamp(wait, milliseconds(0), longest);
-}
 
 /// Where the three headers about one limit go.
 struct limit_fields {
@@ -182,8 +117,7 @@ rate_limit_headers read_limits(const ports::http_response& head,
             const std::string_view kind = rest.substr(dash + 1);
             if (kind == "limit") read.*fields.limit = parse_count(value);
             else if (kind == "remaining") read.*fields.remaining = parse_count(value);
-            else if (kind == "reset") read.*fields.reset = time_until(value, wall_now);
-            read.reset_grain = std::chrono::seconds(1);
+            else if (kind == "reset") read.*fields.reset = read_reset(value, wall_now, read);
         }
     }
     return read;

@@ -47,8 +47,8 @@ public:
     std::unique_ptr<chat_stream_reader> open_stream() override {
         return std::make_unique<chat_stream>(reader_);
     }
-    rate_limit_headers read_limits(const http_response& head, wall_time) const override {
-        return openai::read_limits(head);
+    rate_limit_headers read_limits(const http_response& head, wall_time wall_now) const override {
+        return openai::read_limits(head, wall_now);
     }
     // Which of the compatible servers do is not known; those that do say so by cached tokens.
     bool caches_prompts() const noexcept override { return dialect_ == wire_dialect::openai; }

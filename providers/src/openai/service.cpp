@@ -1,8 +1,7 @@
 #include "openai/service.hpp"
 
+#include "common/reset_time.hpp"
 #include "common/response_parts.hpp"
-
-#include <heddle/providers/common/retry.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -13,10 +12,6 @@ namespace {
 
 std::optional<std::int64_t> read_count(std::optional<std::string_view> text) noexcept {
     return text ? parse_count(*text) : std::nullopt;
-}
-
-std::optional<std::chrono::milliseconds> read_reset(std::optional<std::string_view> text) {
-    return text ? parse_duration(*text) : std::nullopt;
 }
 
 } // namespace
@@ -104,14 +99,19 @@ result<std::vector<std::string>> read_models(json_reader& reader,
     return names;
 }
 
-rate_limit_headers read_limits(const ports::http_response& head) {
+rate_limit_headers read_limits(const ports::http_response& head,
+                               std::chrono::system_clock::time_point wall_now) {
     rate_limit_headers read;
+    const auto reset = [&](std::string_view name) -> std::optional<std::chrono::milliseconds> {
+        const auto text = head.header(name);
+        return text ? read_reset(*text, wall_now, read) : std::nullopt;
+    };
     read.requests_limit = read_count(head.header("x-ratelimit-limit-requests"));
     read.requests_remaining = read_count(head.header("x-ratelimit-remaining-requests"));
-    read.requests_reset = read_reset(head.header("x-ratelimit-reset-requests"));
+    read.requests_reset = reset("x-ratelimit-reset-requests");
     read.tokens_limit = read_count(head.header("x-ratelimit-limit-tokens"));
     read.tokens_remaining = read_count(head.header("x-ratelimit-remaining-tokens"));
-    read.tokens_reset = read_reset(head.header("x-ratelimit-reset-tokens"));
+    read.tokens_reset = reset("x-ratelimit-reset-tokens");
     return read;
 }
 

@@ -64,8 +64,9 @@ enum class request_body : std::uint8_t { json, none };
     json_reader& reader, const ports::http_response& received,
     std::chrono::system_clock::time_point wall_now);
 
-/// The x-ratelimit-* headers. Pure.
-[[nodiscard]] rate_limit_headers read_limits(const ports::http_response& head);
+/// The x-ratelimit-* headers. Pure. `wall_now`: for a reset that is a point in time.
+[[nodiscard]] rate_limit_headers read_limits(const ports::http_response& head,
+                                             std::chrono::system_clock::time_point wall_now);
 
 [[nodiscard]] bool is_event_stream(const ports::http_response& head) noexcept;
 

@@ -46,8 +46,8 @@ public:
     std::unique_ptr<chat_stream_reader> open_stream() override {
         return std::make_unique<response_stream>(reader_);
     }
-    rate_limit_headers read_limits(const http_response& head, wall_time) const override {
-        return openai::read_limits(head);
+    rate_limit_headers read_limits(const http_response& head, wall_time wall_now) const override {
+        return openai::read_limits(head, wall_now);
     }
     bool caches_prompts() const noexcept override { return official_; }
 

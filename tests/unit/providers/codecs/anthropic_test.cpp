@@ -346,7 +346,7 @@ TEST(anthropic_codec, limits_are_read_from_the_headers) {
                      {"anthropic-ratelimit-input-tokens-remaining", "39000"},
                      {"anthropic-ratelimit-input-tokens-reset", "2026-11-21T06:00:30.5+01:00"},
                      {"anthropic-ratelimit-output-tokens-remaining", "-1"},
-                     {"anthropic-ratelimit-output-tokens-reset", "2026-11-20T05:00:00Z"},
+                     {"anthropic-ratelimit-output-tokens-reset", "2026-11-21T04:59:50Z"},
                      {"anthropic-ratelimit-tokens-limit", "many"},
                      {"anthropic-ratelimit-tokens-reset", "2026-13-21T05:00:12Z"},
                      {"anthropic-ratelimit-unknown-limit", "5"},
@@ -357,7 +357,7 @@ TEST(anthropic_codec, limits_are_read_from_the_headers) {
     EXPECT_EQ(limits.requests_reset, 12s);
     EXPECT_EQ(limits.input_tokens_limit, 40000);
     EXPECT_EQ(limits.input_tokens_remaining, 39000);
-    EXPECT_EQ(limits.input_tokens_reset, 30s);
+    EXPECT_EQ(limits.input_tokens_reset, 30'500ms);
     EXPECT_EQ(limits.output_tokens_remaining, std::nullopt);
     EXPECT_EQ(limits.output_tokens_reset, 0ms); // has passed
     EXPECT_EQ(limits.tokens_limit, std::nullopt);

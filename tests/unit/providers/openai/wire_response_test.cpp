@@ -205,7 +205,7 @@ TEST(openai_wire_response, limits_of_the_account_are_read_from_the_headers) {
         {"x-ratelimit-limit-requests", "500"},   {"x-ratelimit-remaining-requests", "0"},
         {"x-ratelimit-reset-requests", "120ms"}, {"x-ratelimit-limit-tokens", "200000"},
         {"x-ratelimit-remaining-tokens", "-3"},  {"x-ratelimit-reset-tokens", "6m0s"}};
-    const auto read = openai::read_limits(head);
+    const auto read = openai::read_limits(head, wall_now);
     EXPECT_EQ(read.requests_limit, 500);
     EXPECT_EQ(read.requests_remaining, 0);
     EXPECT_EQ(read.requests_reset, 120ms);
@@ -221,15 +221,30 @@ TEST(openai_wire_response, limits_may_have_a_fraction_of_zeros) {
                     {"x-ratelimit-remaining-requests", "12.00"},
                     {"x-ratelimit-limit-tokens", "unlimited"},
                     {"x-ratelimit-remaining-tokens", "1.5"}};
-    const auto read = openai::read_limits(head);
+    const auto read = openai::read_limits(head, wall_now);
     EXPECT_EQ(read.requests_limit, 60);
     EXPECT_EQ(read.requests_remaining, 12);
     EXPECT_EQ(read.tokens_limit, std::nullopt);
     EXPECT_EQ(read.tokens_remaining, std::nullopt);
     for (const char* wrong : {".0", "-5.0", "5.", "5.0.0", "5.0e1"}) {
         head.headers = {{"x-ratelimit-limit-requests", wrong}};
-        EXPECT_EQ(openai::read_limits(head).requests_limit, std::nullopt) << wrong;
+        EXPECT_EQ(openai::read_limits(head, wall_now).requests_limit, std::nullopt) << wrong;
     }
+}
+
+TEST(openai_wire_response, resets_may_be_points_in_time) {
+    using std::chrono::floor;
+    using std::chrono::seconds;
+    const auto soon = floor<seconds>(wall_now) + seconds(20);
+    const std::string unix_time = std::to_string(soon.time_since_epoch().count());
+    ports::http_response head;
+    head.headers = {{"x-ratelimit-reset-requests", unix_time},
+                    {"x-ratelimit-reset-tokens", unix_time + "000"}};
+    const auto read = openai::read_limits(head, wall_now);
+    const auto wait = soon - floor<std::chrono::milliseconds>(wall_now);
+    EXPECT_EQ(read.requests_reset, wait);
+    EXPECT_EQ(read.tokens_reset, wait);
+    EXPECT_EQ(read.reset_grain, seconds(1));
 }
 
 TEST(openai_wire_response, models_come_in_two_shapes) {
