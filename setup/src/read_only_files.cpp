@@ -26,6 +26,10 @@ public:
                                                       coro::call_context context) override {
         return behind_->list(std::move(path), context);
     }
+    coro::task<result<std::vector<std::string>>> names_of(std::vector<std::string> paths,
+                                                          coro::call_context context) override {
+        return behind_->names_of(std::move(paths), context);
+    }
 
 private:
     std::shared_ptr<ports::file_port> behind_;

@@ -126,6 +126,11 @@ public:
         else owner_.note_failure(kind::names, std::move(path), names.error());
         co_return names;
     }
+    // For contexts of tasks, whose files are not noted.
+    coro::task<result<std::vector<std::string>>> names_of(std::vector<std::string> paths,
+                                                          coro::call_context context) override {
+        return behind_.names_of(std::move(paths), context);
+    }
 
 private:
     source_watch& owner_;

@@ -8,6 +8,7 @@
 #include <climits>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <system_error>
@@ -55,6 +56,21 @@ public:
 private:
     std::vector<std::string> parts_;
 };
+
+/// A directory on the way, held open.
+struct walked_directory {
+    descriptor directory;
+    std::string name;
+};
+
+/// The path from the root to `name` in the last of the directories.
+std::string joined(const std::vector<walked_directory>& walked, std::string_view name) {
+    std::string path;
+    for (const walked_directory& one : walked) path += one.name + '/';
+    path += name;
+    if (path.ends_with('/')) path.pop_back();
+    return path;
+}
 
 /// The part of an absolute path below the root, or nothing when it is elsewhere.
 std::optional<std::string_view> below(const workspace_root& root, std::string_view absolute) {
@@ -124,8 +140,10 @@ result<resolved_path> resolve(const workspace_root& root, std::string_view path)
     } else {
         rest.prepend(path);
     }
-    std::vector<descriptor> walked; // below the root, innermost last
-    const auto here = [&] { return walked.empty() ? root.directory.get() : walked.back().get(); };
+    std::vector<walked_directory> walked; // below the root, innermost last
+    const auto here = [&] {
+        return walked.empty() ? root.directory.get() : walked.back().directory.get();
+    };
     int links = 0;
     while (!rest.empty()) {
         const std::string part = rest.next();
@@ -151,22 +169,38 @@ result<resolved_path> resolve(const workspace_root& root, std::string_view path)
         }
         if (errno != EINVAL && errno != ENOENT) return file_error(errno, "resolve", path);
         if (rest.empty()) {
+            std::string whole = joined(walked, part);
             descriptor directory(walked.empty() ? ::fcntl(root.directory.get(), F_DUPFD_CLOEXEC, 0)
-                                                : walked.back().release());
+                                                : walked.back().directory.release());
             if (!directory.open()) return file_error(errno, "resolve", path);
             if (is_made_by_kernel(directory.get())) return made_by_kernel(path);
-            return resolved_path{std::move(directory), part};
+            return resolved_path{std::move(directory), part, std::move(whole)};
         }
         // O_NOFOLLOW: a link that was put here since is an error, not a way out.
         descriptor next(
             ::openat(here(), part.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         if (!next.open()) return file_error(errno, "resolve", path);
-        walked.push_back(std::move(next));
+        walked.push_back({std::move(next), part});
     }
     descriptor directory(::fcntl(here(), F_DUPFD_CLOEXEC, 0));
     if (!directory.open()) return file_error(errno, "resolve", path);
     if (is_made_by_kernel(directory.get())) return made_by_kernel(path);
-    return resolved_path{std::move(directory), "."};
+    return resolved_path{std::move(directory), ".", joined(walked, "")};
+}
+
+std::string name_of_file(const workspace_root& root, const std::string& path) {
+    std::string name;
+    if (auto place = resolve(root, path)) {
+        name = std::move(place->below_root);
+    } else if (path.starts_with('/') && path.find('\0') == std::string::npos &&
+               below(root, std::filesystem::path(path).lexically_normal().string())) {
+        // It goes by way of a directory that is not below the root.
+        const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                               &std::free);
+        const auto inside = real ? below(root, real.get()) : std::nullopt;
+        if (inside && !inside->empty()) name = inside->substr(inside->starts_with('/') ? 1 : 0);
+    }
+    return name.empty() || !utf8::is_valid(name) ? path : name;
 }
 
 } // namespace heddle::fs

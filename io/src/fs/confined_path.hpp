@@ -23,12 +23,16 @@ struct workspace_root {
 struct resolved_path {
     descriptor directory;
     std::string name;
+    std::string below_root; ///< the path from the root, without links; empty for the root itself
 };
 
 /// Walks `path` from the root, one component at a time, following links by hand.
 /// Errors: invalid_argument when it leads out of the root or to what the kernel makes up, not_found
 /// for a missing directory, io_error. Blocks for as long as the file system does.
 [[nodiscard]] result<resolved_path> resolve(const workspace_root& root, std::string_view path);
+
+/// The name of a file as ports::file_port::names_of() has it. Blocks like resolve().
+[[nodiscard]] std::string name_of_file(const workspace_root& root, const std::string& path);
 
 /// Whether an open file or directory is one that the kernel makes up: of /proc, /sys and the like.
 /// They show processes, their variables among it, and change the machine: they belong to no

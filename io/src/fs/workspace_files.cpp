@@ -115,6 +115,21 @@ public:
         return off_loop<std::vector<std::string>>(space_, context, std::move(work));
     }
 
+    coro::task<result<std::vector<std::string>>> names_of(std::vector<std::string> paths,
+                                                          coro::call_context context) override {
+        auto work = [paths = std::move(paths)](
+                        const workspace_root& root,
+                        const abandon_flag& flag) -> result<std::vector<std::string>> {
+            std::vector<std::string> names;
+            for (const std::string& path : paths) {
+                if (flag.load(std::memory_order_relaxed)) break; // nobody waits for them
+                names.push_back(name_of_file(root, path));
+            }
+            return names;
+        };
+        return off_loop<std::vector<std::string>>(space_, context, std::move(work));
+    }
+
 private:
     std::shared_ptr<workspace> space_;
 };

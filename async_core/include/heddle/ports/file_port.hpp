@@ -26,6 +26,11 @@ public:
     /// Names in a directory, sorted by bytes; directories end in "/".
     [[nodiscard]] virtual coro::task<result<std::vector<std::string>>> list(
         std::string path, coro::call_context context) = 0;
+    /// The one name of each file: its path below the root, without links, "." and "..". A path
+    /// that leads out of the root or cannot be followed stays as it is. The default is for files
+    /// without links, where ".." is a matter of the text. Errors: cancelled.
+    [[nodiscard]] virtual coro::task<result<std::vector<std::string>>> names_of(
+        std::vector<std::string> paths, coro::call_context context);
 };
 
 } // namespace heddle::ports

@@ -71,17 +71,20 @@ void append(std::vector<std::string>& to, std::vector<std::string> from) {
 /// Reads paths in the order of the assembly: the first are read and fit first.
 coro::task<result<files_read>> read_paths(context_request request, context_sources sources,
                                           context_options options, std::vector<std::string> paths) {
-    std::vector<context_part> named;
-    for (std::string& path : paths) named.push_back({std::move(path), nullptr});
-    arrange(named, request.call->task->declared.assembly);
     files_read none;
-    if (named.empty()) co_return none;
+    if (paths.empty()) co_return none;
     ports::file_port* files =
         sources.files ? sources.files : request.session->engine().parts().files;
     if (!files) {
         none.warnings.emplace_back("no file is read: this program has no access to files");
         co_return none;
     }
+    result<std::vector<std::string>> names =
+        co_await names_of_files(*files, options, std::move(paths), request.context);
+    if (!names) co_return std::move(names).error();
+    std::vector<context_part> named;
+    for (std::string& name : *names) named.push_back({std::move(name), nullptr});
+    arrange(named, request.call->task->declared.assembly);
     std::vector<std::string> wanted;
     for (context_part& part : named) wanted.push_back(std::move(part.path));
     reading_limits limits;
@@ -102,13 +105,13 @@ coro::task<result<files_read>> callers_parts(context_request request, context_so
     }
     const lang::value around = files_around(*request.call->scope);
     if (around.is_nil()) co_return files;
-    std::vector<std::string> paths;
+    sourced_paths named;
     for (const lang::value& path : lang::list_items(around))
-        paths.emplace_back(lang::string_bytes(path));
-    make_unique(paths, options);
-    // heddle-check: allow cut-text (a list)
-    if (paths.size() > options.max_files) paths.resize(options.max_files);
-    result<files_read> read = co_await read_paths(request, sources, options, std::move(paths));
+        named.paths.emplace_back(lang::string_bytes(path));
+    limit_paths(named, options);
+    result<files_read> read =
+        co_await read_paths(request, sources, options, std::move(named.paths));
+    if (read) append(read->warnings, std::move(named.warnings));
     co_return read;
 }
 

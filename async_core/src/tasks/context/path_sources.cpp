@@ -66,31 +66,29 @@ constexpr std::string_view nobody_wrote = "Inline task definition";
     return utf8::shortened(text.substr(0, std::min(text.find('\n'), text.size())), 200);
 }
 
-/// The one name of a file: its path below the root, where it is in there.
-[[nodiscard]] std::string spelled(const std::string& path, const context_options& options) {
-    std::string text = std::filesystem::path(path).lexically_normal().string();
+/// What follows the root in a path that begins with it; other paths as they are. ".." remains:
+/// after a link it is another directory than the text shows, and the file port follows links.
+[[nodiscard]] std::string below_root(std::string path, const context_options& options) {
     for (const std::string& root : options.roots) {
         const std::size_t bytes = root.ends_with('/') ? root.size() - 1 : root.size();
-        const bool inside = text.size() > bytes + 1 && text[bytes] == '/' &&
-                            text.compare(0, bytes, root, 0, bytes) == 0;
-        if (inside) return text.substr(bytes + 1);
+        if (path.size() <= bytes || path[bytes] != '/' ||
+            path.compare(0, bytes, root, 0, bytes) != 0) {
+            continue;
+        }
+        const std::size_t first = path.find_first_not_of('/', bytes);
+        if (first == std::string::npos) continue; // the root itself
+        // A path that leaves the root again stays absolute: relative, it would be refused.
+        const auto normal = std::filesystem::path(path.substr(first)).lexically_normal();
+        if (*normal.begin() != "..") return path.substr(first);
     }
-    return text;
+    return path;
 }
 
-} // namespace
-
-void make_unique(std::vector<std::string>& paths, const context_options& options) {
-    std::vector<std::string> strings;
+/// Drops what was named before.
+void make_unique(std::vector<std::string>& paths) {
     std::unordered_set<std::string, name_hash> seen;
-    for (std::string& path : paths) {
-        path = spelled(path, options);
-        if (seen.insert(path).second) strings.push_back(std::move(path));
-    }
-    paths = std::move(strings);
+    std::erase_if(paths, [&](const std::string& path) { return !seen.insert(path).second; });
 }
-
-namespace {
 
 /// The output of a command, as paths and warnings.
 void take_output(ports::process_result ended, const std::string& command, std::size_t most,
@@ -245,6 +243,24 @@ result<context_question> question_of(const task_call& call) {
     return question;
 }
 
+coro::task<result<std::vector<std::string>>> names_of_files(ports::file_port& files,
+                                                            context_options options,
+                                                            std::vector<std::string> paths,
+                                                            coro::call_context context) {
+    for (std::string& path : paths) path = below_root(std::move(path), options);
+    result<std::vector<std::string>> names = co_await files.names_of(std::move(paths), context);
+    if (names) make_unique(*names);
+    co_return names;
+}
+
+void limit_paths(sourced_paths& sourced, const context_options& options) {
+    make_unique(sourced.paths);
+    if (sourced.paths.size() <= options.max_files) return;
+    sourced.warnings.push_back("only the first " + std::to_string(options.max_files) + " of " +
+                               std::to_string(sourced.paths.size()) + " files are taken");
+    sourced.paths.resize(options.max_files); // heddle-check: allow cut-text (a list)
+}
+
 value files_around(const lang::dynamic_scope& scope) noexcept {
     const value* found = lang::map_find(scope.settings, "files");
     return found ? *found : value();
@@ -285,12 +301,7 @@ coro::task<result<sourced_paths>> find_paths(context_sources parts, context_opti
         if (!found) co_return found;
         sourced = *std::move(found);
     }
-    make_unique(sourced.paths, options);
-    if (sourced.paths.size() > options.max_files) {
-        sourced.warnings.push_back("only the first " + std::to_string(options.max_files) + " of " +
-                                   std::to_string(sourced.paths.size()) + " files are taken");
-        sourced.paths.resize(options.max_files); // heddle-check: allow cut-text (a list)
-    }
+    limit_paths(sourced, options);
     co_return sourced;
 }
 

@@ -31,8 +31,14 @@ struct sourced_paths {
                                                            const context_question& question,
                                                            effective_context settings);
 
-/// Maps each path to its one name (context_options::roots) and keeps each file once, in order.
-void make_unique(std::vector<std::string>& paths, const context_options& options);
+/// Keeps each path once and at most options.max_files of them, with a warning.
+void limit_paths(sourced_paths& sourced, const context_options& options);
+
+/// The name of each file as the file port has it, whether a path is relative or begins with one of
+/// options.roots; each file once, in order. `files` outlives the coroutine. Errors: cancelled.
+[[nodiscard]] coro::task<result<std::vector<std::string>>> names_of_files(
+    ports::file_port& files, context_options options, std::vector<std::string> paths,
+    coro::call_context context);
 
 /// The files of `(with ((files …)) …)` around a call, unchecked; nil when there is none.
 [[nodiscard]] lang::value files_around(const lang::dynamic_scope& scope) noexcept;

@@ -178,7 +178,7 @@ TEST(context_description, is_looked_up_after_substitution) {
     declared.description = "Explains";
     const assembled_context found = b.good(declared, "((topic \"parsers\"))");
     EXPECT_EQ(found.source, context_source::task_template);
-    EXPECT_THAT(paths_of(found), ElementsAre(b.folder.at("src/parser.cpp")));
+    EXPECT_THAT(paths_of(found), ElementsAre("src/parser.cpp"));
     EXPECT_THAT(found.warnings, ElementsAre(HasSubstr("none.cpp")));
     ASSERT_EQ(b.memory.asked.size(), 1U);
     EXPECT_EQ(b.memory.asked[0].query, "files about parsers");
@@ -192,7 +192,7 @@ TEST(context_lookup, is_automatic_with_fresh_context) {
     b.memory.find({b.folder.at("src/parser.cpp")});
     const assembled_context context = b.good(fresh(), "((wish \"json\"))");
     EXPECT_EQ(context.source, context_source::automatic_lookup);
-    EXPECT_THAT(paths_of(context), ElementsAre(b.folder.at("src/parser.cpp")));
+    EXPECT_THAT(paths_of(context), ElementsAre("src/parser.cpp"));
     EXPECT_EQ(b.memory.asked[0].query, "Mends the parser");
     EXPECT_FALSE(b.memory.asked[0].template_description);
     EXPECT_EQ(b.memory.asked[0].inputs->at(0).name, "wish");
@@ -291,7 +291,7 @@ TEST(inherited_context, and_a_look_up_go_together_in_a_subtask) {
     declared.description = "Mends the parser";
     const assembled_context context = b.good(declared, "()", callers());
     EXPECT_EQ(context.source, context_source::automatic_lookup);
-    EXPECT_THAT(paths_of(context), ElementsAre(b.folder.at("src/parser.cpp"), "parser.md"));
+    EXPECT_THAT(paths_of(context), ElementsAre("src/parser.cpp", "parser.md"));
     EXPECT_EQ(b.memory.asked[0].inherited_context, "weft.md\nparser.md\n");
 }
 

@@ -66,6 +66,10 @@ protected:
     [[nodiscard]] result<std::vector<std::string>> list(std::string path) {
         return test.run(files->list(std::move(path), test.context()));
     }
+    [[nodiscard]] std::string name_of(std::string path) {
+        const auto names = test.run(files->names_of({std::move(path)}, test.context()));
+        return names ? names->at(0) : names.error().message();
+    }
     /// Every operation refuses the path.
     void expect_refused(const std::string& path) {
         SCOPED_TRACE(path);
@@ -89,6 +93,29 @@ TEST_F(workspace_files, files_below_the_root_are_read_by_any_way_of_writing_thei
         const auto text = read(path);
         ASSERT_TRUE(text) << path << ": " << text.error().message();
         EXPECT_EQ(*text, "beta");
+    }
+}
+
+TEST_F(workspace_files, a_file_has_one_name_whatever_links_lead_to_it) {
+    stdfs::create_directory_symlink("sub/deep", root / "to-deep");
+    stdfs::create_symlink(root / "sub/b.txt", root / "absolute");
+    stdfs::create_symlink("../../a.txt", root / "sub/deep/up");
+    stdfs::create_directory_symlink(root, base / "other-root");
+    for (const std::string& path :
+         {std::string("sub/b.txt"), std::string("./sub//b.txt/"), std::string("to-deep/../b.txt"),
+          std::string("absolute"), (root / "sub/b.txt").string(),
+          (root / "to-deep/../b.txt").string(), (root / "../root/absolute").string()}) {
+        EXPECT_EQ(name_of(path), "sub/b.txt") << path;
+    }
+    EXPECT_EQ(name_of("to-deep/up"), "a.txt");
+    EXPECT_EQ(name_of("to-deep/none"), "sub/deep/none");
+    // What cannot be read below the root keeps its spelling.
+    stdfs::create_symlink(base / "outside.txt", root / "out");
+    for (const std::string& path :
+         {std::string("out"), std::string("../outside.txt"), std::string("to-deep/../../../x"),
+          std::string("none/../a.txt"), (base / "outside.txt").string(), std::string("."),
+          std::string("a\0b", 3), std::string()}) {
+        EXPECT_EQ(name_of(path), path);
     }
 }
 

@@ -28,8 +28,8 @@ struct context_options {
     std::size_t max_command_output = 1024 * 1024;
     model_matching matching;
     /// The directory that contains relative paths, in each absolute spelling (as named, and with
-    /// links resolved). A file inside is identified by its path below it, however a call or an
-    /// index spells that path. Empty: only identical spellings are the same file.
+    /// links resolved). A path that begins with one of them is passed to the file port without it;
+    /// the port names the file. Empty: absolute paths are passed as they are.
     std::vector<std::string> roots;
 };
 
