@@ -277,7 +277,7 @@ coro::task<result<std::size_t>> memory_system::open_index_file(coro::call_contex
     const result<std::size_t> dropped = co_await keep_below(std::move(roots), context);
     if (dropped && *dropped != 0) {
         say(log_level::info, options_.index_file + ": dropped " + std::to_string(*dropped) +
-                                 " files of other directories");
+                                 (*dropped == 1 ? " file" : " files") + " of other directories");
     }
     co_return dropped;
 }
