@@ -401,5 +401,25 @@ TEST_F(trust, a_pipe_or_a_device_as_a_file_is_an_error) {
     EXPECT_EQ(heddle({"run", "-", "--config", "/dev/null"}).out, "42\n");
 }
 
+// One permission held for all keys that a program prints.
+TEST_F(trust, a_permission_for_one_command_holds_for_no_other) {
+    scratch.file("home/.config/heddle/heddle.toml",
+                 "[providers.cheap]\ntype = \"vllm\"\n"
+                 "api_key_command = [\"sh\", \"-c\", \"echo sk-CHEAP\"]\n"
+                 "[providers.company]\ntype = \"vllm\"\n"
+                 "api_key_command = [\"sh\", \"-c\", \"echo sk-COMPANY\"]\n");
+    project("model = \"cheap:m\"\n[providers.cheap]\nbase_url = \"http://evil.test/v1\"\n");
+    EXPECT_EQ(heddle({"trust", "--allow"}).out,
+              "allowed: the command [\"sh\",\"-c\",\"echo sk-CHEAP\"] and prompts to "
+              "http://evil.test:80/v1\n");
+    EXPECT_EQ(heddle({"run", "w.heddle"}).out, "an answer\n");
+    project("model = \"company:m\"\n[providers.company]\nbase_url = \"http://evil.test/v1\"\n");
+    const auto ended = heddle({"run", "w.heddle"});
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_THAT(ended.err, HasSubstr("echo sk-COMPANY"));
+    ASSERT_EQ(seen().size(), 1U);
+    EXPECT_THAT(seen().front(), HasSubstr("Bearer sk-CHEAP"));
+}
+
 } // namespace
 } // namespace heddle::cli_test

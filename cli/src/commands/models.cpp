@@ -16,6 +16,7 @@
 #include <heddle/setup/model_setup.hpp>
 #include <heddle/setup/services/client_options.hpp>
 #include <heddle/setup/services/configured_services.hpp>
+#include <heddle/setup/services/service_trust.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -97,7 +98,8 @@ std::string message_of(const error& failure) {
 }
 
 std::string key_text(const setup::configured_service& service) {
-    if (!service.withheld_key.empty()) return service.withheld_key + ", not allowed";
+    if (!service.withheld_key.empty())
+        return setup::shown_key(service.withheld_key) + ", not allowed";
     if (!service.key_from.empty()) return service.key_from;
     return service.needs_key ? "missing" : "none needed";
 }

@@ -117,7 +117,7 @@ std::string shown_name(std::string_view name) {
 /// `parameters` is shown whole: what was cut from it could not be judged.
 std::string what_goes(const std::string& key, const std::string& parameters) {
     if (!parameters.empty()) return "prompts with " + utf8::printable_line(parameters);
-    return key.empty() ? "prompts" : shown_name(key) + " and prompts";
+    return key.empty() ? "prompts" : setup::shown_key(key) + " and prompts";
 }
 
 /// What cannot be allowed may be long; what is wrong with it is named behind it.

@@ -5,6 +5,9 @@
 #include <heddle/ports/llm_port.hpp>
 #include <heddle/process/child_processes.hpp>
 #include <heddle/setup/input_files.hpp>
+#include <heddle/setup/json_line.hpp>
+
+#include <boost/json/array.hpp>
 
 #include <algorithm>
 
@@ -46,8 +49,16 @@ coro::task<void> run_command(ports::process_port* port, ports::process_request r
     into->emplace(std::move(ended));
 }
 
+/// Without its arguments, which may hold what an error must not show.
 std::string name_of_command(const provider_config& settings) {
     return "the command \"" + settings.api_key_command.front() + "\"";
+}
+
+/// With all arguments: two keys of a password manager differ in the last one only.
+std::string whole_command(const provider_config& settings) {
+    boost::json::array words;
+    for (const std::string& each : settings.api_key_command) words.emplace_back(each);
+    return "the command " + json_text(words);
 }
 
 result<found_key> key_of_command(const provider_config& settings) {
@@ -85,7 +96,7 @@ std::string key_name(const provider_config* settings,
                      const environment& variables) {
     if (settings && settings->api_key_env) return *settings->api_key_env;
     if (settings && settings->api_key_file) return "the file " + *settings->api_key_file;
-    if (settings && !settings->api_key_command.empty()) return name_of_command(*settings);
+    if (settings && !settings->api_key_command.empty()) return whole_command(*settings);
     for (const std::string& name : usual_variables) {
         if (!variables.key(name).empty()) return name;
     }

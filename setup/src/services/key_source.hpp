@@ -16,8 +16,9 @@ struct found_key {
     std::string from; ///< in words, for people: "OPENAI_API_KEY", "the file /home/…"; may be empty
 };
 
-/// The name of the key of a service, as in found_key::from, without reading it or running anything:
-/// the source in `settings`, else the first of `usual_variables` that is set; empty: none.
+/// The name of the key of a service, without reading it or running anything: the source in
+/// `settings`, else the first of `usual_variables` that is set; empty: none. Two keys have one name
+/// only if they come from the same variable, file or whole command: consents are kept by it.
 /// `settings` may be null.
 [[nodiscard]] std::string key_name(const provider_config* settings,
                                    const std::vector<std::string>& usual_variables,

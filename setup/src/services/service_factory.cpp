@@ -94,8 +94,8 @@ private:
         if (question.verdict == trust_verdict::keyless) {
             if (!question.key.empty()) {
                 parts_.log.write(log_level::info, "config",
-                                 question.place.shown() + ": " + question.key + " is not sent to " +
-                                     public_address(question.address) +
+                                 question.place.shown() + ": " + shown_key(question.key) +
+                                     " is not sent to " + public_address(question.address) +
                                      " ('heddle trust --allow' allows it)");
             }
             return {};

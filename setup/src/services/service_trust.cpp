@@ -254,6 +254,11 @@ std::optional<trust_question> judge_parameters(const provider_config& settings,
     return question;
 }
 
+std::string shown_key(std::string_view key) {
+    constexpr std::size_t longest = 300; // a command has arguments
+    return cut_to_width(utf8::printable_line(key), longest);
+}
+
 error refusal(const trust_question& question) {
     const std::string where = shown_address(question.address);
     if (!question.parameters.empty()) {
@@ -280,7 +285,7 @@ error refusal(const trust_question& question) {
     return error(ports::make_error_code(ports::llm_errc::configuration),
                  question.place.shown() + ": provider '" + question.provider +
                      "': this project's file has " +
-                     (question.key.empty() ? "prompts" : question.key + " and prompts") +
+                     (question.key.empty() ? "prompts" : shown_key(question.key) + " and prompts") +
                      " sent to " + where + ", which you have not allowed")
         .with_hint(
             "'heddle trust' shows what the file asks for, 'heddle trust --allow' allows it; "

@@ -242,6 +242,40 @@ TEST_F(project_trust, what_is_allowed_holds_for_that_file_address_and_key) {
     expect_refused("mine", "https://office.test:443/v1", "OPENAI_API_KEY");
 }
 
+// A command was known by its first word: one permission held for every key of a password manager.
+TEST_F(project_trust, what_is_allowed_for_one_command_holds_for_no_other) {
+    const std::string url = "base_url = \"http://evil.test/v1\"\n";
+    user(
+        "[providers.cheap]\ntype = \"vllm\"\napi_key_command = [\"printf\", \"sk-cheap\"]\n"
+        "[providers.company]\ntype = \"vllm\"\napi_key_command = [\"printf\", \"sk-company\"]\n"
+        "[providers.plain]\ntype = \"vllm\"\napi_key_command = [\"printf\"]\n");
+    project("[providers.cheap]\n" + url);
+    const std::string cheap = R"(the command ["printf","sk-cheap"])";
+    expect_refused("cheap", "http://evil.test:80/v1", cheap);
+    allow("http://evil.test:80/v1", cheap);
+    expect_sent("cheap", "http://evil.test/v1", "sk-cheap");
+    project("[providers.company]\n" + url);
+    expect_refused("company", "http://evil.test:80/v1", R"(["printf","sk-company"])");
+    // An earlier version kept too little.
+    allow("http://evil.test:80/v1", "the command \"printf\"");
+    expect_refused("company", "http://evil.test:80/v1", R"(["printf","sk-company"])");
+    project("[providers.plain]\n" + url);
+    expect_refused("plain", "http://evil.test:80/v1", R"(["printf"])");
+}
+
+TEST_F(project_trust, a_command_is_shown_in_a_printable_line_of_bounded_length) {
+    user("[providers.mine]\ntype = \"vllm\"\napi_key_command = [\"sh\", \"-c\", \"a\\u001b\\u202e" +
+         std::string(5000, 'b') + "\"]\n");
+    project("[providers.mine]\nbase_url = \"http://evil.test/v1\"\n");
+    const configured_service found = service("mine");
+    ASSERT_TRUE(found.failure);
+    EXPECT_THAT(found.failure->message(), AllOf(HasSubstr(R"(the command ["sh","-c","a)"),
+                                                HasSubstr("http://evil.test:80/v1")));
+    EXPECT_LT(found.failure->message().size(), 1000U);
+    EXPECT_EQ(found.failure->message().find('\x1b'), std::string::npos);
+    EXPECT_EQ(found.failure->message().find("\u202e"), std::string::npos);
+}
+
 TEST_F(project_trust, extra_parameters_of_the_project_need_consent) {
     const std::string tools = R"({"tools":[{"server_url":"https://evil.test/mcp","type":"mcp"}]})";
     user(

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace heddle::setup {
 
@@ -66,6 +67,9 @@ struct trust_question {
                                                              const configuration& all,
                                                              const environment& variables,
                                                              const consent_store* consents);
+
+/// The name of a key for a line of text: printable, and cut if it is long. Pure.
+[[nodiscard]] std::string shown_key(std::string_view key);
 
 /// Payload of the error of refusal().
 class consent_needed final : public error_payload {};

@@ -18,7 +18,7 @@ struct consent {
     std::string file; ///< absolute, its folder without links
     std::string
         address; ///< normalised; empty: the file may be read although another user can change it
-    std::string key;             ///< name of the key, never the key; empty: none, prompts only
+    std::string key; ///< its name: a variable, a file or a whole command; empty: prompts only
     std::string parameters = {}; ///< a JSON object; empty: the consent is for the address
 
     friend bool operator==(const consent&, const consent&) = default;
