@@ -269,8 +269,8 @@ private:
 
     void add_known_models() {
         for (const provider_config& each : parts_.settings.providers) {
-            if (each.models.empty()) continue;
-            setup_->registry_.accept_only(each.name, {each.models, {}});
+            if (!each.models) continue;
+            setup_->registry_.accept_only(each.name, {*each.models, {}});
             setup_->registry_.set_strict(true);
         }
     }

@@ -342,7 +342,8 @@ private:
                 {"api_version", text(config.api_version)},
                 {"organization", trusted(text(config.organization))}, // who pays
                 {"project", trusted(text(config.project))},
-                {"models", texts(config.models)},
+                {"models",
+                 [&](const toml::node& models) { texts(config.models.emplace())(models); }},
                 {"max_in_flight", whole(config.max_in_flight, 1, many)},
                 {"requests_per_minute", whole(config.requests_per_minute, 1, many)},
                 {"tokens_per_minute", whole(config.tokens_per_minute, 1, 1'000'000'000'000)},

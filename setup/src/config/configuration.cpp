@@ -22,6 +22,21 @@ void restrict(std::optional<Limit>& limit, const std::optional<Limit>& other) {
     if (!limit || (other && *other < *limit)) limit = other;
 }
 
+/// A model has to begin with a prefix of both lists; with the longer one, where one prefix begins
+/// with the other.
+void restrict_prefixes(std::optional<std::vector<std::string>>& prefixes,
+                       std::optional<std::vector<std::string>>& others) {
+    if (!prefixes || !others) return fill(prefixes, others);
+    std::vector<std::string> both;
+    for (const std::string& one : *prefixes) {
+        for (const std::string& other : *others) {
+            if (one.starts_with(other)) both.push_back(one);
+            else if (other.starts_with(one)) both.push_back(other);
+        }
+    }
+    prefixes = std::move(both);
+}
+
 void lay_over(provider_config& stronger, provider_config& weaker) {
     if (stronger.type.empty()) stronger.type = std::move(weaker.type);
     // One place for a key: two layers that name different ones would otherwise both hold.
@@ -35,16 +50,16 @@ void lay_over(provider_config& stronger, provider_config& weaker) {
     fill(stronger.api_version, weaker.api_version);
     fill(stronger.organization, weaker.organization);
     fill(stronger.project, weaker.project);
-    fill(stronger.models, weaker.models);
+    restrict_prefixes(stronger.models, weaker.models);
     restrict(stronger.max_in_flight, weaker.max_in_flight);
     restrict(stronger.requests_per_minute, weaker.requests_per_minute);
     restrict(stronger.tokens_per_minute, weaker.tokens_per_minute);
     restrict(stronger.input_tokens_per_minute, weaker.input_tokens_per_minute);
     restrict(stronger.output_tokens_per_minute, weaker.output_tokens_per_minute);
-    fill(stronger.connect_timeout, weaker.connect_timeout);
-    fill(stronger.first_byte_timeout, weaker.first_byte_timeout);
-    fill(stronger.idle_timeout, weaker.idle_timeout);
-    fill(stronger.total_timeout, weaker.total_timeout);
+    restrict(stronger.connect_timeout, weaker.connect_timeout);
+    restrict(stronger.first_byte_timeout, weaker.first_byte_timeout);
+    restrict(stronger.idle_timeout, weaker.idle_timeout);
+    restrict(stronger.total_timeout, weaker.total_timeout);
     restrict(stronger.max_retries, weaker.max_retries);
     fill(stronger.share_prompt_prefixes, weaker.share_prompt_prefixes);
     tasks::fill_absent(stronger.request, weaker.request);

@@ -12,6 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 configuration read(std::string_view text, config_trust trust = config_trust::user) {
     auto result = read_config(text, "heddle.toml", "/work/here", trust);
@@ -88,7 +89,7 @@ user_agent = "mine/1"
     EXPECT_EQ(mine->type, "vllm");
     EXPECT_EQ(mine->place.line, 8U);
     EXPECT_EQ(mine->api_key_env, "MINE_KEY");
-    EXPECT_THAT(mine->models, ElementsAre("llama-", "qwen-"));
+    EXPECT_THAT(mine->models.value(), ElementsAre("llama-", "qwen-"));
     EXPECT_EQ(mine->max_in_flight, 64);
     EXPECT_EQ(mine->output_tokens_per_minute, 100'000);
     EXPECT_EQ(mine->connect_timeout, 500ms);
@@ -320,11 +321,13 @@ TEST_F(config_folders, a_project_loosens_no_limit_of_the_user) {
     const std::string limits =
         "max_in_flight = 2\nrequests_per_minute = 60\n"
         "tokens_per_minute = 50\ninput_tokens_per_minute = 40\n"
-        "output_tokens_per_minute = 30\nmax_retries = 1\n";
+        "output_tokens_per_minute = 30\nmax_retries = 1\nconnect_timeout = 1\n"
+        "first_byte_timeout = 2\nidle_timeout = 3\ntotal_timeout = 4\n";
     const std::string high =
         "max_in_flight = 9\nrequests_per_minute = 9000\n"
         "tokens_per_minute = 9000\ninput_tokens_per_minute = 9000\n"
-        "output_tokens_per_minute = 9000\nmax_retries = 9\n";
+        "output_tokens_per_minute = 9000\nmax_retries = 9\nconnect_timeout = \"1d\"\n"
+        "first_byte_timeout = \"1d\"\nidle_timeout = \"1d\"\ntotal_timeout = \"1d\"\n";
     const std::string run = "concurrency = 4\nmemory_limit = \"30MB\"\nstep_limit = 1000\n";
     const std::string high_run = "concurrency = 400\nmemory_limit = \"4GiB\"\nstep_limit = 9000\n";
     for (const bool project_is_high : {true, false}) {
@@ -343,7 +346,28 @@ TEST_F(config_folders, a_project_loosens_no_limit_of_the_user) {
         EXPECT_EQ(service.input_tokens_per_minute, 40);
         EXPECT_EQ(service.output_tokens_per_minute, 30);
         EXPECT_EQ(service.max_retries, 1);
+        EXPECT_EQ(service.connect_timeout, 1s);
+        EXPECT_EQ(service.first_byte_timeout, 2s);
+        EXPECT_EQ(service.idle_timeout, 3s);
+        EXPECT_EQ(service.total_timeout, 4s);
     }
+}
+
+// The list of the project took the place of the user's, and so any model was paid for.
+TEST_F(config_folders, a_project_adds_no_models_to_those_of_the_user) {
+    const auto models_of = [&](const std::string& project, const std::string& user) {
+        write("project/heddle.toml", "[providers.a]\n" + project);
+        write("user/heddle/heddle.toml", "[providers.a]\n" + user);
+        return find().value().provider("a")->models;
+    };
+    const std::string mini = "models = [\"gpt-4o-mini\"]\n";
+    EXPECT_THAT(models_of("models = [\"gpt\"]\n", mini).value(), ElementsAre("gpt-4o-mini"));
+    EXPECT_THAT(models_of(mini, "models = [\"o1\", \"gpt\"]\n").value(),
+                ElementsAre("gpt-4o-mini"));
+    EXPECT_THAT(models_of(mini, "").value(), ElementsAre("gpt-4o-mini"));
+    EXPECT_THAT(models_of("", mini).value(), ElementsAre("gpt-4o-mini"));
+    EXPECT_FALSE(models_of("", ""));
+    EXPECT_THAT(models_of("models = [\"gpt-5\"]\n", mini).value(), IsEmpty());
 }
 
 TEST_F(config_folders, names_that_the_user_has_given_keep_their_meaning) {

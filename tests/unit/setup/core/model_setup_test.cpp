@@ -149,6 +149,16 @@ TEST_F(model_setup_test, unknown_providers_are_reported_where_another_one_has_a_
     EXPECT_FALSE(make().value()->registry().resolve("opanai:x", "")); // of a template
 }
 
+TEST_F(model_setup_test, a_list_of_models_without_any_accepts_none) {
+    variables.openai_api_key = secret("sk-x");
+    configure("openai", "", "");
+    settings.providers[0].models.emplace();
+    const auto result = make().value();
+    EXPECT_FALSE(result->registry().resolve("gpt-5", ""));
+    settings.providers[0].models = {{"gpt-4o"}};
+    EXPECT_TRUE(make().value()->registry().resolve("gpt-4o-mini", ""));
+}
+
 TEST_F(model_setup_test, models_of_local_servers_have_colons) {
     set = {{"OLLAMA_HOST", "127.0.0.1"}};
     for (const char* model : {"llama3:8b", "llama:7b", "mixtral:8x7b"}) {

@@ -36,7 +36,7 @@ struct provider_config {
     std::optional<std::string> api_version;
     std::optional<std::string> organization;
     std::optional<std::string> project;
-    std::vector<std::string> models; ///< prefixes of its models; empty: any
+    std::optional<std::vector<std::string>> models; ///< prefixes of those that it accepts
 
     std::optional<std::int64_t> max_in_flight;
     std::optional<std::int64_t> requests_per_minute;
@@ -117,8 +117,9 @@ struct configuration {
 };
 
 /// Adds the settings of `weaker` (the user's file) that `stronger` (a project's) does not have.
-/// Providers of the same name are merged by setting. Of a limit the smaller value holds; aliases
-/// and routes of the same name are those of `weaker`. Linear in both.
+/// Providers of the same name are merged by setting. Of a limit or timeout the smaller value holds,
+/// and of prefixes of models what both accept; aliases and routes of the same name are those of
+/// `weaker`. Linear in both, except for those prefixes.
 void lay_over(configuration& stronger, configuration weaker);
 
 } // namespace heddle::setup
