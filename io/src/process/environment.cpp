@@ -72,10 +72,12 @@ bool matches_name(std::string_view pattern, std::string_view name) noexcept {
 bool holds_password(std::string_view text) noexcept {
     for (std::size_t at = text.find("://"); at != std::string_view::npos;
          at = text.find("://", at + 1)) {
-        const std::string_view rest = text.substr(at + 3);
-        const std::string_view authority = rest.substr(0, rest.find_first_of("/?# \t\n\""));
-        const std::size_t user = authority.rfind('@');
-        const std::size_t colon = authority.find(':');
+        std::string_view rest = text.substr(at + 3);
+        rest = rest.substr(0, rest.find_first_of(" \t\n"));
+        // Many write "/", "?" or "#" in a password as they are. So the last '@' counts, even where
+        // that may be one of a path behind a port.
+        const std::size_t user = rest.rfind('@');
+        const std::size_t colon = rest.substr(0, rest.find_first_of("/?#")).find(':');
         if (user != std::string_view::npos && colon < user && colon + 1 < user) return true;
     }
     return false;

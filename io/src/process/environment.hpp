@@ -19,7 +19,8 @@ using environment_block = std::vector<std::string>;
 /// either case.
 [[nodiscard]] bool matches_name(std::string_view pattern, std::string_view name) noexcept;
 
-/// True for text with an address that has a password in it: "scheme://user:password@host".
+/// True for text with an address that has a password in it: "scheme://user:password@host". The
+/// password may hold any character but white space, so that "scheme://host:port/a@b" counts too.
 [[nodiscard]] bool holds_password(std::string_view text) noexcept;
 
 /// `inherited` without what is withheld, with what the request adds (the last of a name wins).

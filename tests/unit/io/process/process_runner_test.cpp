@@ -225,11 +225,17 @@ TEST_F(process_runner, of_many_variables_only_those_are_inherited_that_are_named
 
 TEST_F(process_runner, passwords_in_addresses_are_withheld_where_asked_for) {
     for (const char* text : {"postgres://me:pw@db/x", "http://u:p@proxy:3128",
-                             "a b=redis://:pw@h:1", "x://a, https://u:p@h/?q"}) {
+                             "a b=redis://:pw@h:1", "x://a, https://u:p@h/?q",
+                             // not percent-encoded
+                             "postgres://u:p/w@h", "postgres://u:p#w@h/db", "postgres://u:p?w@h",
+                             "postgres://u:/@h", "postgres://u:p\"w@h", "postgres://u:1/2@h",
+                             "postgres://u@s:p/w@h", "{\"a\":\"x://u:p/@h\"}"}) {
         EXPECT_TRUE(holds_password(text)) << text;
     }
-    for (const char* text : {"", "http://proxy:3128", "http://user@host", "http://user:@host",
-                             "https://h/a:b@c", "git@host:repo", "user:pw@host", "x://", "://:@"}) {
+    for (const char* text :
+         {"", "http://proxy:3128", "http://user@host", "http://user:@host", "https://h/a:b@c",
+          "https://h/?a:b@c", "https://u@h/a:b@c", "https://h:8080/a me@x", "git@host:repo",
+          "user:pw@host", "x://", "://:@"}) {
         EXPECT_FALSE(holds_password(text)) << text;
     }
     ::setenv("HEDDLE_TEST_DATABASE", "postgres://me:hidden@db/x", 1);
