@@ -421,5 +421,17 @@ TEST_F(trust, a_permission_for_one_command_holds_for_no_other) {
     EXPECT_THAT(seen().front(), HasSubstr("Bearer sk-CHEAP"));
 }
 
+// The official address was used in its place.
+TEST_F(trust, a_file_of_settings_that_cannot_be_reached_ends_the_run) {
+    const std::string folder = scratch.path() + "/home/.config/heddle";
+    std::filesystem::create_directories(folder);
+    std::filesystem::create_symlink("gone.toml", folder + "/heddle.toml");
+    const auto ended = heddle({"run", "w.heddle"});
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_THAT(ended.err, AllOf(HasSubstr(folder + "/heddle.toml: is a link that leads nowhere"),
+                                 HasSubstr("hint: ")));
+    EXPECT_THAT(seen(), IsEmpty());
+}
+
 } // namespace
 } // namespace heddle::cli_test

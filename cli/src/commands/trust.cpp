@@ -220,8 +220,8 @@ exit_code report_missing(const trust_request& asked, console& output) {
 
 /// The project's file that a place means: one that holds permissions, also when it is gone by now,
 /// else the one that the place is in. Nothing: there is neither.
-std::optional<std::string> file_to_revoke(const std::string& place,
-                                          const setup::consent_store& consents) {
+result<std::optional<std::string>> file_to_revoke(const std::string& place,
+                                                  const setup::consent_store& consents) {
     std::error_code failed;
     const fs::path named = fs::absolute(place, failed).lexically_normal();
     const fs::path real = fs::weakly_canonical(named, failed); // folders are kept without links
@@ -231,17 +231,20 @@ std::optional<std::string> file_to_revoke(const std::string& place,
                 return each.file == file.string();
             };
             const auto& all = consents.all();
-            if (std::any_of(all.begin(), all.end(), known)) return file.string();
+            if (std::any_of(all.begin(), all.end(), known)) return std::optional(file.string());
         }
     }
-    return is_missing(place) ? std::nullopt : setup::find_project_file(folder_of(place));
+    if (is_missing(place)) return std::optional<std::string>();
+    return setup::find_project_file(folder_of(place));
 }
 
 exit_code revoke(setup::consent_store& consents, const trust_request& asked, console& output) {
     if (const auto& problem = consents.problem()) {
         return report_usage_error(*problem, asked.json, output);
     }
-    const auto file = file_to_revoke(asked.place, consents);
+    const auto found = file_to_revoke(asked.place, consents);
+    if (!found) return report_usage_error(found.error(), asked.json, output);
+    const std::optional<std::string>& file = *found;
     if (!file && is_missing(asked.place)) return report_missing(asked, output);
     result<std::size_t> count = std::size_t{0};
     if (file) count = consents.revoke(*file);

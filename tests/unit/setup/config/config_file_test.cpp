@@ -6,6 +6,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 namespace heddle::setup {
 namespace {
 
@@ -298,6 +301,49 @@ TEST_F(config_folders, no_file_is_an_empty_configuration) {
     const auto found = find().value();
     EXPECT_TRUE(found.files.empty());
     EXPECT_FALSE(found.model);
+}
+
+// They were taken for absent: prompts and the key went to the official address.
+TEST_F(config_folders, what_is_in_the_place_of_a_file_is_not_passed_over) {
+    const auto message = [&] {
+        const auto found = find();
+        return found ? "no error" : found.error().message() + "; " + found.error().info().hint;
+    };
+    for (const char* folder : {"project", "user/heddle"}) {
+        SCOPED_TRACE(folder);
+        const auto file = root / folder / "heddle.toml";
+        std::filesystem::create_directory(file);
+        EXPECT_THAT(message(), HasSubstr(file.string() + ": is a directory; "));
+        EXPECT_THAT(message(), HasSubstr("name another file as the configuration"));
+        std::filesystem::remove(file);
+        ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+        EXPECT_THAT(message(), HasSubstr(file.string() + ": is not a regular file"));
+        std::filesystem::remove(file);
+        std::filesystem::create_symlink("gone.toml", file);
+        EXPECT_THAT(message(), HasSubstr(file.string() + ": is a link that leads nowhere"));
+        std::filesystem::remove(file);
+        std::filesystem::create_symlink("heddle.toml", file);
+        EXPECT_THAT(message(), HasSubstr(file.string() + ": cannot be found: "));
+        std::filesystem::remove(file);
+        EXPECT_EQ(message(), "no error");
+    }
+    std::filesystem::remove(root / "user" / "heddle");
+    EXPECT_EQ(message(), "no error");
+    std::filesystem::create_symlink(root / "gone", root / "user" / "heddle");
+    EXPECT_THAT(message(), HasSubstr("heddle is a link that leads nowhere"));
+    std::filesystem::remove(root / "user" / "heddle");
+    write("user/heddle", "a file");
+    EXPECT_EQ(message(), "no error");
+}
+
+TEST_F(config_folders, a_folder_without_permission_is_not_passed_over) {
+    if (::geteuid() == 0) GTEST_SKIP() << "root may look everywhere";
+    write("user/heddle/heddle.toml", "model = \"mine\"\n");
+    std::filesystem::permissions(root / "user" / "heddle", std::filesystem::perms::none);
+    const auto found = find();
+    std::filesystem::permissions(root / "user" / "heddle", std::filesystem::perms::owner_all);
+    ASSERT_FALSE(found);
+    EXPECT_THAT(found.error().message(), HasSubstr("heddle.toml: cannot be found: Permission"));
 }
 
 TEST_F(config_folders, the_project_goes_over_the_user) {

@@ -442,10 +442,10 @@ TEST_F(project_trust, a_folder_by_another_name_is_the_same_folder) {
     stdfs::current_path(root / "project" / "deep");
     for (const char* folder :
          {".", "/proc/self/cwd", "/proc/self/cwd/..", "../deep/../../project"}) {
-        EXPECT_EQ(find_project_file(folder), project_file()) << folder;
+        EXPECT_EQ(find_project_file(folder).value(), project_file()) << folder;
     }
     stdfs::current_path(before);
-    EXPECT_FALSE(find_project_file((root / "gone").string()));
+    EXPECT_FALSE(find_project_file((root / "gone").string()).value());
 }
 
 TEST_F(project_trust, an_error_shows_nothing_of_a_file_that_is_none) {

@@ -29,8 +29,9 @@ public:
                                                 const std::string& folder, config_trust trust);
 
 /// The heddle.toml of `folder` or of the nearest folder above it: absolute, its folder without
-/// links.
-[[nodiscard]] std::optional<std::string> find_project_file(const std::string& folder);
+/// links. Errors: io_error where something of that name is not a file, or cannot be reached: a
+/// directory, a pipe, a link that leads nowhere, a folder without permission.
+[[nodiscard]] result<std::optional<std::string>> find_project_file(const std::string& folder);
 
 /// Where a configuration comes from.
 struct config_sources {
@@ -45,9 +46,9 @@ struct config_sources {
 };
 
 /// The configuration of a run: the explicit file or text if there is one, else that of the project
-/// over that of the user. Empty without any file. Errors: as read_config; not_found for an explicit
-/// file that does not exist; invalid_argument for a default file that another user may change
-/// (trust/file_owner.hpp), unless that is allowed.
+/// over that of the user. Empty without any file. Errors: as read_config, and for the files of both
+/// as find_project_file; not_found for an explicit file that does not exist; invalid_argument for a
+/// default file that another user may change (trust/file_owner.hpp), unless that is allowed.
 [[nodiscard]] result<configuration> find_config(const config_sources& sources);
 
 } // namespace heddle::setup
