@@ -121,7 +121,8 @@ private:
         setup_->services_ = configured_services(parts_.settings, parts_.request.base_url, shared,
                                                 parts_.request.model);
         HEDDLE_CHECK(open_scripted());
-        const std::set<std::string> reached = reached_services(parts_.settings, asked_model());
+        const std::set<std::string> reached =
+            reached_services(parts_.settings, asked_model(), usual_service_name());
         for (configured_service& each : setup_->services_) {
             if (each.provider) continue;
             // Asked for by name: better now than at the first call.
@@ -131,31 +132,31 @@ private:
                 return *each.failure;
             }
         }
-        std::vector<configured_service*> usable_first;
-        for (configured_service& each : setup_->services_) {
-            if (each.provider) usable_first.push_back(&each);
-        }
-        for (configured_service& each : setup_->services_) {
-            if (!each.provider) usable_first.push_back(&each);
-        }
         const provider_index configured(parts_.settings);
-        for (configured_service* each : usable_first) {
-            if (auto names = names_with_colon_of(*each))
-                setup_->registry_.set_names_with_colon(each->name, *std::move(names));
-            if (each->provider) {
-                const provider_config* said = configured.find(each->name);
-                const bool parks = each->batches != nullptr;
+        // The first one gets the models that name no service, usable or not: nothing that was meant
+        // for it goes to another one.
+        for (configured_service& each : setup_->services_) {
+            if (auto names = names_with_colon_of(each))
+                setup_->registry_.set_names_with_colon(each.name, *std::move(names));
+            if (each.provider) {
+                const provider_config* said = configured.find(each.name);
+                const bool parks = each.batches != nullptr;
                 ports::llm_port& sent =
-                    cached(parks ? parked(*each) : *each->provider, each->identity);
+                    cached(parks ? parked(each) : *each.provider, each.identity);
                 add_with_defaults(parks ? sent : unparked(sent), said ? &said->request : nullptr);
                 continue;
             }
             setup_->ports_.push_back(
-                std::make_unique<unavailable_provider>(each->name, *each->failure));
+                std::make_unique<unavailable_provider>(each.name, *each.failure));
             setup_->registry_.add(watched(*setup_->ports_.back(), parts_.request.watch));
         }
         hide_keys();
         return {};
+    }
+
+    /// The service of models that name none; empty: there is no service.
+    [[nodiscard]] std::string usual_service_name() const {
+        return setup_->services_.empty() ? std::string() : setup_->services_.front().name;
     }
 
     [[nodiscard]] bool is_asked_for(const std::string& name) const {
@@ -395,12 +396,12 @@ private:
                        model);
     }
 
-    /// OpenAI is there. Where it cannot be used and nothing else can, a call is to say why.
+    /// OpenAI is there. Where it cannot be used, a call is to say why.
     [[nodiscard]] bool goes_without_saying() const {
         return std::any_of(setup_->services_.begin(), setup_->services_.end(),
                            [&](const configured_service& each) {
-                               return each.name == openai_name &&
-                                      (each.provider || setup_->usable_ == 0);
+                               const bool is_usual = &each == &setup_->services_.front();
+                               return each.name == openai_name && (each.provider || is_usual);
                            });
     }
 

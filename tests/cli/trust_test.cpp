@@ -421,6 +421,25 @@ TEST_F(trust, a_permission_for_one_command_holds_for_no_other) {
     EXPECT_THAT(seen().front(), HasSubstr("Bearer sk-CHEAP"));
 }
 
+// The next service with a key got the prompts.
+TEST_F(trust, no_other_service_takes_the_place_of_a_refused_one) {
+    options.variables["ANTHROPIC_API_KEY"] = "sk-ant";
+    options.variables["ANTHROPIC_BASE_URL"] = "http://anthropic.test";
+    project("[providers.openai]\nbase_url = \"http://evil.test/v1\"\n");
+    const auto refused = AllOf(HasSubstr("provider 'openai'"), HasSubstr("evil.test"),
+                               HasSubstr("heddle trust --allow"));
+    auto ended = heddle({"run", "w.heddle", "--model", "gpt-4o-mini"});
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_THAT(ended.err, refused);
+    scratch.file("project/named.heddle",
+                 "(defatom ask (params q) (instructions \"{{q}}\") (model \"gpt-4o-mini\"))\n"
+                 "(content (ask \"a prompt\"))\n");
+    ended = heddle({"run", "named.heddle"});
+    EXPECT_NE(ended.code, 0);
+    EXPECT_THAT(ended.err, refused);
+    EXPECT_THAT(seen(), IsEmpty());
+}
+
 // The official address was used in its place.
 TEST_F(trust, a_file_of_settings_that_cannot_be_reached_ends_the_run) {
     const std::string folder = scratch.path() + "/home/.config/heddle";

@@ -69,7 +69,8 @@ std::vector<configured_service> configured_services(const configuration& setting
 }
 
 std::set<std::string> reached_services(const configuration& settings,
-                                       const std::optional<std::string>& model) {
+                                       const std::optional<std::string>& model,
+                                       const std::string& usual) {
     std::set<std::string> services;
     std::set<std::string> seen;
     std::vector<std::string> open;
@@ -83,8 +84,13 @@ std::set<std::string> reached_services(const configuration& settings,
         const std::string name = std::move(open.back());
         open.pop_back();
         if (!seen.insert(name).second) continue;
-        if (const auto provider = provider_of(name)) services.insert(*provider);
         const auto [first, last] = leads.equal_range(name);
+        const auto provider = provider_of(name);
+        const bool names_service =
+            provider && (*provider == scripted_name || is_service_type(*provider) ||
+                         settings.provider(*provider));
+        if (names_service) services.insert(*provider);
+        else if (first == last) services.insert(usual);
         for (auto each = first; each != last; ++each) open.emplace_back(each->second);
     }
     return services;

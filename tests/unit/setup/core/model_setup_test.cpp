@@ -95,6 +95,34 @@ TEST_F(model_setup_test, a_service_that_nobody_asks_for_may_be_broken) {
     EXPECT_THAT(failure->message(), HasSubstr("heddle.toml:1: provider 'other': no API key"));
 }
 
+// Another service got the prompts, and its key was used.
+TEST_F(model_setup_test, no_other_service_takes_the_place_of_one_without_a_key) {
+    set = {{"ANTHROPIC_API_KEY", "a"}};
+    configure("openai", "", "");
+    settings.providers[0].api_key_file = "/nonexistent/key";
+    settings.aliases = {{"fast", "gpt-4o-mini", {}}};
+    for (const char* model : {"", "gpt-4o-mini", "fast"}) {
+        options.model =
+            std::string(model).empty() ? std::nullopt : std::optional<std::string>(model);
+        const auto result = make().value();
+        for (const char* named : {"", "gpt-4o-mini", "fast"}) {
+            const auto chosen = result->registry().resolve(named, "").value();
+            EXPECT_EQ(chosen.provider->provider_name(), "openai") << model << " " << named;
+        }
+        EXPECT_EQ(result->registry().resolve("anthropic:claude", "").value().model, "claude");
+    }
+    // Without any openai the first service there is.
+    settings.providers.clear();
+    options.model = "claude";
+    EXPECT_EQ(make().value()->registry().resolve("", "").value().provider->provider_name(),
+              "anthropic");
+    // One that only an alias names is not yet configured.
+    settings.aliases = {{"fast", "openai:gpt-4o-mini", {}}};
+    options.model.reset();
+    EXPECT_EQ(make().value()->registry().resolve("claude", "").value().provider->provider_name(),
+              "anthropic");
+}
+
 TEST_F(model_setup_test, a_provider_of_another_name_has_a_type) {
     configure("mine", "vllm", "http://127.0.0.1:9000/v1");
     settings.model = "mine:qwen";

@@ -362,6 +362,37 @@ TEST_F(project_trust, a_run_that_is_led_there_by_a_model_an_alias_or_a_route_doe
     }
 }
 
+// A service that could not be used was passed over, and another one got its prompts.
+TEST_F(project_trust, a_model_without_a_service_is_that_of_the_first_one_also_if_it_is_refused) {
+    set["ANTHROPIC_API_KEY"] = "sk-ant";
+    project("[providers.openai]\nbase_url = \"http://evil.test/v1\"\n");
+    const auto refused = AllOf(HasSubstr("heddle.toml:2: provider 'openai'"),
+                               HasSubstr("http://evil.test:80/v1"), HasSubstr("OPENAI_API_KEY"));
+    service_request options;
+    options.model = "gpt-4o-mini";
+    EXPECT_THAT(set_up(options), refused);
+    options.model = "ft:gpt-4o-mini:me::1";
+    EXPECT_THAT(set_up(options), refused);
+    options.model.reset();
+    variables.model = "gpt-4o-mini";
+    EXPECT_THAT(set_up(options), refused);
+    variables.model.reset();
+    for (const char* own :
+         {"model = \"gpt-4o-mini\"\n", "model = \"fast\"\n[aliases]\nfast = \"gpt-4o-mini\"\n",
+          "model = \"safe\"\n[routes.safe]\nmodels = [\"gpt-4o-mini\"]\n"}) {
+        user(own);
+        EXPECT_THAT(set_up(options), refused) << own;
+    }
+    // Whoever names another service means it.
+    user("");
+    EXPECT_EQ(set_up(options), "");
+    options.model = "anthropic:claude";
+    EXPECT_EQ(set_up(options), "");
+    std::ofstream(root / "rules.json") << R"({"rules": [{"match": ".*", "text": "yes"}]})";
+    options.model = "scripted:" + (root / "rules.json").string();
+    EXPECT_EQ(set_up(options), "");
+}
+
 TEST_F(project_trust, a_dear_model_of_the_project_is_asked_at_the_users_address) {
     project("model = \"openai:o1-pro\"\n");
     expect_sent("openai", official, users_key);

@@ -26,7 +26,9 @@ inline constexpr std::string_view openai_name = "openai";
     const std::optional<std::string>& model = {});
 
 /// The names of the services that `model` may lead to, through aliases and all models of a route.
+/// `usual`: that of models that name no service.
 [[nodiscard]] std::set<std::string> reached_services(const configuration& settings,
-                                                     const std::optional<std::string>& model);
+                                                     const std::optional<std::string>& model,
+                                                     const std::string& usual);
 
 } // namespace heddle::setup
