@@ -51,8 +51,8 @@ public:
     [[nodiscard]] import_notes& imported() noexcept { return *import_notes_; }
     [[nodiscard]] const import_notes& imported() const noexcept { return *import_notes_; }
     /// Where the templates of the run are: folders and files.
-    [[nodiscard]] const std::vector<std::string>& template_folders() const noexcept {
-        return services_->template_folders();
+    [[nodiscard]] const std::vector<setup::template_place>& template_places() const noexcept {
+        return services_->template_places();
     }
     /// Bounds of an evaluation, from the options and the configuration.
     [[nodiscard]] const host::run_options& bounds() const noexcept { return services_->bounds(); }

@@ -61,6 +61,7 @@ setup::service_set_options service_options(const std::string& program,
     asked.match_with_model = options.match_with_model;
     asked.tasks = options.tasks;
     asked.default_tasks = options.default_tasks;
+    asked.adds_default_tasks = options.adds_default_tasks;
     asked.programs_hint = how_to_allow;
     if (options.aider) asked.aider = words_of(*options.aider);
     asked.concurrency = options.concurrency;

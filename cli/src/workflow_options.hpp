@@ -51,14 +51,15 @@ struct workflow_options {
     setup::request_watch* watch = nullptr; ///< observes requests before the cache; may be null
     bool without_keys = false;             ///< nothing is sent, so no key is needed
     bool has_journal = false;              ///< `heddle run --run`: responses and imports are kept
-    bool from_journal = false;    ///< nothing is sent, written or started: only records are used
-    bool parks_questions = false; ///< system:ask_user parks its row, which has a journal
-    bool parks = false;           ///< requests may wait for batches of their services
-    bool parks_all = false;       ///< those of all tasks do, where nothing else is set
-    std::string why_not_parked;   ///< as of setup::service_request
-    bool drops_output = false;    ///< what the workflow prints and logs is not shown
-    bool is_prompt = false;       ///< tasks are often defined again
-    std::string default_tasks;    ///< the folder that is read if it exists and `tasks` is empty
+    bool from_journal = false;       ///< nothing is sent, written or started: only records are used
+    bool parks_questions = false;    ///< system:ask_user parks its row, which has a journal
+    bool parks = false;              ///< requests may wait for batches of their services
+    bool parks_all = false;          ///< those of all tasks do, where nothing else is set
+    std::string why_not_parked;      ///< as of setup::service_request
+    bool drops_output = false;       ///< what the workflow prints and logs is not shown
+    bool is_prompt = false;          ///< tasks are often defined again
+    std::string default_tasks;       ///< the folder that is read if it exists and `tasks` is empty
+    bool adds_default_tasks = false; ///< also read it if `tasks` is not empty
 
     /// Standard error is read by programs: errors and the end are objects there.
     [[nodiscard]] bool errors_as_json() const noexcept {

@@ -97,9 +97,9 @@ private:
         std::string all = options_.model + '\n' + std::to_string(bounds().concurrency) + '\n';
         if (!configured_) return digest_of_text(all);
         all += configured_->models().asked_settings() + '\n';
-        if (const auto files = setup::template_files(configured_->template_folders())) {
-            for (const std::string& file : *files) {
-                if (const auto text = setup::read_input_file(file))
+        if (const auto files = setup::template_files(configured_->template_places())) {
+            for (const setup::template_place& file : *files) {
+                if (const auto text = setup::read_template_file(file))
                     all += digest_of_text(*text) + '\n';
             }
         }

@@ -86,16 +86,22 @@ constexpr int to_read = O_RDONLY | O_CLOEXEC | O_NOCTTY;
 
 result<std::string> read_input_file(const std::string& path, std::size_t max_bytes) {
     if (path == "-") return read_stream(STDIN_FILENO, "standard input", max_bytes);
-    const bool opened_before = names_open_stream(path);
+    if (!names_open_stream(path)) return read_stored_file(path, max_bytes);
+    const fs::descriptor file(::open(path.c_str(), to_read));
+    if (file.get() < 0) return file_error(path, "cannot be opened");
+    return read_stream(file.get(), path, max_bytes);
+}
+
+result<std::string> read_stored_file(const std::string& path, std::size_t max_bytes) {
+    if (names_open_stream(path))
+        return error(errc::io_error, path + ": is a stream, which can be read only once");
     // O_NONBLOCK: to open a pipe must not wait for its writer. Regular files do not care; for a
     // stream it would be an error to find nothing there yet.
-    const fs::descriptor file(::open(path.c_str(), to_read | (opened_before ? 0 : O_NONBLOCK)));
+    const fs::descriptor file(::open(path.c_str(), to_read | O_NONBLOCK));
     if (file.get() < 0) return file_error(path, "cannot be opened");
     struct stat about {};
     if (::fstat(file.get(), &about) != 0) return file_error(path, "cannot be read");
-    if (!opened_before) {
-        if (auto failure = not_a_file(path, about)) return *std::move(failure);
-    }
+    if (auto failure = not_a_file(path, about)) return *std::move(failure);
     return read_stream(file.get(), path, max_bytes);
 }
 

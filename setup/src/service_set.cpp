@@ -222,15 +222,20 @@ void service_set::name_prices() {
 
 result<void> service_set::load_tasks() {
     if (options_.home) {
-        template_folders_ = options_.home->template_folders_;
+        template_places_ = options_.home->template_places_;
         task_parts_.templates = options_.home->task_parts_.templates;
         return {};
     }
-    template_folders_ = options_.tasks.empty() ? settings_.tasks : options_.tasks;
-    if (template_folders_.empty() && has_templates(options_.default_tasks))
-        template_folders_.push_back(options_.default_tasks);
+    const bool is_asked = !options_.tasks.empty();
+    template_places_ = named_templates(is_asked ? options_.tasks : settings_.tasks);
+    if (!is_asked) {
+        for (template_place& each : template_places_) each.root = settings_.tasks_root;
+    }
+    const bool adds_default = options_.adds_default_tasks || template_places_.empty();
+    if (adds_default && has_templates(options_.default_tasks))
+        template_places_.insert(template_places_.begin(), found_templates(options_.default_tasks));
     HEDDLE_TRY(tasks::loaded_templates templates,
-               load_run_templates(template_folders_, models_->registry(), log_));
+               load_run_templates(template_places_, models_->registry(), log_));
     task_parts_.templates = std::move(templates.templates);
     return {};
 }

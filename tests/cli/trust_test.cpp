@@ -401,6 +401,46 @@ TEST_F(trust, a_pipe_or_a_device_as_a_file_is_an_error) {
     EXPECT_EQ(heddle({"run", "-", "--config", "/dev/null"}).out, "42\n");
 }
 
+// The first line of the file was shown as a mistake in XML.
+TEST_F(trust, no_file_of_the_user_is_read_as_a_template_of_the_project) {
+    const std::string secret = scratch.file("home/.keys/openai", "sk-in-a-file-0123456789\n");
+    scratch.file("project/plain.heddle", "(+ 20 22)");
+    const auto expect_refused = [&](const std::vector<std::string>& command) {
+        const auto ended = heddle(command);
+        EXPECT_EQ(ended.code, 2) << command[0] << ended.err;
+        EXPECT_THAT(ended.err, AllOf(HasSubstr("leads out of "), HasSubstr("--tasks "),
+                                     Not(HasSubstr("sk-in-a-file"))));
+        EXPECT_EQ(ended.out, "");
+    };
+    options.input = "(+ 1 2)";
+    for (const std::string& path :
+         {secret, std::string("~/.keys/openai"), std::string("../home/.keys/openai"),
+          std::string("/dev/stdin"), std::string("/proc/self/environ")}) {
+        SCOPED_TRACE(path);
+        project("tasks = [\"" + path + "\"]\n");
+        expect_refused({"run", "plain.heddle"});
+        expect_refused({"run", "-"});
+    }
+    project("");
+    scratch.file("project/tasks/own.xml", "<tasks></tasks>");
+    EXPECT_EQ(heddle({"run", "plain.heddle"}).out, "42\n");
+    std::filesystem::create_symlink(secret, scratch.path() + "/project/tasks/t.xml");
+    expect_refused({"run", "plain.heddle"});
+    expect_refused({"check", "plain.heddle"});
+    expect_refused({"tasks", "list"});
+    expect_refused({"call", "x"});
+    scratch.file("project/call.xml", "<tasks></tasks>");
+    expect_refused({"run", "call.xml"});
+    // Whoever names it reads it, and a stream is refused.
+    const auto named = heddle({"run", "plain.heddle", "--tasks", secret});
+    EXPECT_EQ(named.code, 2);
+    EXPECT_THAT(named.err, Not(HasSubstr("leads out of ")));
+    EXPECT_THAT(heddle({"run", "plain.heddle", "--tasks", "/dev/stdin"}).err,
+                HasSubstr("/dev/stdin: is a stream"));
+    options.input = "<tasks></tasks>";
+    EXPECT_EQ(heddle({"tasks", "check", "/dev/stdin"}).code, 0);
+}
+
 // One permission held for all keys that a program prints.
 TEST_F(trust, a_permission_for_one_command_holds_for_no_other) {
     scratch.file("home/.config/heddle/heddle.toml",

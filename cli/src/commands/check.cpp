@@ -33,11 +33,12 @@ struct found_problems {
 
 /// The templates that a program can call: what --tasks names, else the folder beside it.
 result<tasks::loaded_templates> templates_for(const std::string& path, const check_request& asked) {
-    std::vector<std::string> paths = asked.tasks;
+    std::vector<setup::template_place> places = setup::named_templates(asked.tasks);
     const std::string beside = path == "-" ? std::string() : setup::tasks_beside(path);
-    if (paths.empty() && setup::has_templates(beside)) paths.push_back(beside);
-    if (setup::is_template_file(path)) paths.push_back(path);
-    return setup::load_templates(paths, {});
+    if (places.empty() && setup::has_templates(beside))
+        places.push_back(setup::found_templates(beside));
+    if (setup::is_template_file(path)) places.push_back({path});
+    return setup::load_templates(places, {});
 }
 
 void check_file(const std::string& path, const check_request& asked, found_problems& found,

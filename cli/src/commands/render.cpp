@@ -89,7 +89,7 @@ struct rendering {
 /// If the task is a file, adds it to the templates and selects its only template.
 result<void> take_template_file(render_request& asked) {
     if (!setup::is_template_file(asked.task)) return {};
-    HEDDLE_TRY(const tasks::loaded_templates loaded, setup::load_templates({asked.task}, {}));
+    HEDDLE_TRY(const tasks::loaded_templates loaded, setup::load_templates({{asked.task}}, {}));
     asked.options.tasks.push_back(asked.task);
     if (loaded.templates.size() == 1) {
         asked.task = loaded.templates.front().name;

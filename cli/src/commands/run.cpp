@@ -40,12 +40,13 @@ result<std::string> text_of_input(const run_request& asked, const std::string& f
 /// The calls of a file of templates; the file joins the templates of the run.
 result<std::vector<tasks::template_call>> calls_of(const std::string& file,
                                                    workflow_options& options) {
-    if (options.tasks.empty() && setup::has_templates(options.default_tasks)) {
-        options.tasks.push_back(options.default_tasks);
-    }
+    options.adds_default_tasks = options.tasks.empty();
     options.tasks.push_back(file);
+    std::vector<setup::template_place> places = setup::named_templates(options.tasks);
+    if (options.adds_default_tasks && setup::has_templates(options.default_tasks))
+        places.insert(places.begin(), setup::found_templates(options.default_tasks));
     tasks::template_load_options plain;
-    HEDDLE_TRY(tasks::loaded_templates loaded, setup::load_templates(options.tasks, plain));
+    HEDDLE_TRY(tasks::loaded_templates loaded, setup::load_templates(places, plain));
     std::erase_if(loaded.calls, [&](const tasks::template_call& call) {
         return call.source.substr(0, call.source.rfind(':')) != file;
     });

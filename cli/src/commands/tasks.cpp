@@ -63,15 +63,15 @@ namespace json = boost::json;
 
 /// The templates that the options name.
 [[nodiscard]] result<tasks::loaded_templates> load(const tasks_request& asked) {
-    std::vector<std::string> paths = asked.folders;
-    if (paths.empty()) {
+    std::vector<setup::template_place> places = setup::named_templates(asked.folders);
+    if (places.empty()) {
         if (!setup::has_templates("tasks")) {
             return error(errc::not_found, "there is no directory tasks/ with templates here")
                 .with_hint("name one with --tasks DIR, or begin with: heddle tasks new NAME");
         }
-        paths.emplace_back("tasks");
+        places.push_back(setup::found_templates("tasks"));
     }
-    return setup::load_templates(paths, {});
+    return setup::load_templates(places, {});
 }
 
 /// A registry over the templates; they were checked.
@@ -215,12 +215,12 @@ exit_code check(const tasks_request& asked, const setup::environment& variables,
         if (!text) return report_usage_error(text.error(), asked.json, output);
         loader.add("<stdin>", *std::move(text));
     }
-    auto files = setup::template_files(paths);
+    auto files = setup::template_files(setup::named_templates(paths));
     if (!files) return report_usage_error(files.error(), asked.json, output);
-    for (const std::string& file : *files) {
-        auto text = setup::read_input_file(file);
+    for (const setup::template_place& file : *files) {
+        auto text = setup::read_input_file(file.path); // a stream, too: it is read once
         if (!text) return report_usage_error(text.error(), asked.json, output);
-        loader.add(file, *std::move(text));
+        loader.add(file.path, *std::move(text));
     }
     const tasks::loaded_templates loaded = std::move(loader).finish();
     const tasks::template_report& report = *loaded.report;

@@ -74,9 +74,10 @@ run_sources sources_of(const program& source, const workflow_options& options,
     const std::string object = source.input_json.value_or("");
     if (holds_a_secret(object)) all.add_setting(std::string(input_json_entry), object);
     else all.add_text(std::string(input_json_entry), object);
-    if (const auto files = setup::template_files(tools.template_folders())) {
-        for (const std::string& file : *files) {
-            if (auto text = setup::read_input_file(file)) all.add_templates(file, *std::move(text));
+    if (const auto files = setup::template_files(tools.template_places())) {
+        for (const setup::template_place& file : *files) {
+            if (auto text = setup::read_template_file(file))
+                all.add_templates(file.path, *std::move(text));
         }
     }
     all.add_setting("the settings of models", tools.models().asked_settings());

@@ -144,4 +144,11 @@ result<std::shared_ptr<ports::file_port>> make_workspace_files(std::string root,
     return std::shared_ptr<ports::file_port>(std::make_shared<workspace_files>(std::move(space)));
 }
 
+result<std::string> read_workspace_file(const std::string& root, const std::string& path,
+                                        std::size_t max_bytes) {
+    HEDDLE_TRY(const workspace_root opened, open_root(root));
+    const abandon_flag never{false};
+    return read_file(opened, path, max_bytes, never);
+}
+
 } // namespace heddle::fs

@@ -285,6 +285,7 @@ private:
                      [this](const toml::node& node) {
                          texts(config_.tasks)(node);
                          for (std::string& each : config_.tasks) each = resolved(each);
+                         if (trust_ == config_trust::project) config_.tasks_root = folder_;
                      }},
                     {"aider", trusted(texts(config_.aider))},
                     {"pass_env", trusted(texts(config_.pass_env))},

@@ -104,6 +104,7 @@ void lay_over(configuration& stronger, configuration weaker) {
     restrict(stronger.memory_limit, weaker.memory_limit);
     restrict(stronger.step_limit, weaker.step_limit);
     fill(stronger.prices, weaker.prices);
+    if (stronger.tasks.empty()) stronger.tasks_root = std::move(weaker.tasks_root);
     fill(stronger.tasks, weaker.tasks);
     fill(stronger.aider, weaker.aider);
     fill(stronger.pass_env, weaker.pass_env);

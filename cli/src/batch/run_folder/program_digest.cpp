@@ -44,9 +44,9 @@ std::string name_beside(const std::string& workflow, const std::string& file) {
 /// Templates by the names of their files.
 imported_texts templates_beside(const program_parts& of) {
     imported_texts all;
-    for (const std::string& file : templates_of(of.tools)) {
-        if (auto text = setup::read_input_file(file))
-            all.emplace_back(name_beside(of.asked.file, file), *std::move(text));
+    for (const setup::template_place& file : templates_of(of.tools)) {
+        if (auto text = setup::read_template_file(file))
+            all.emplace_back(name_beside(of.asked.file, file.path), *std::move(text));
     }
     return all;
 }

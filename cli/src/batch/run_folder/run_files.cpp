@@ -24,7 +24,8 @@ result<void> run_files::check_names() const {
     for (const std::string& each : of_.asked.rows.files) read.push_back({"a file of rows", each});
     for (const auto& [name, text] : of_.tools.imported().texts())
         read.push_back({"a part of the workflow", name});
-    for (const std::string& each : templates_of(of_.tools)) read.push_back({"a template", each});
+    for (const setup::template_place& each : templates_of(of_.tools))
+        read.push_back({"a template", each.path});
     if (const std::string folder = of_.asked.run_folder(); !folder.empty()) {
         for (const char* name : {"/run.db", "/run.json", "/lock"})
             read.push_back({"a file of the run itself", folder + name});

@@ -23,9 +23,9 @@ constexpr const char* id_entry = "run"; ///< of the journal's manifest
 
 } // namespace
 
-std::vector<std::string> templates_of(const application& tools) {
-    auto files = setup::template_files(tools.template_folders());
-    return files ? *std::move(files) : std::vector<std::string>();
+std::vector<setup::template_place> templates_of(const application& tools) {
+    auto files = setup::template_files(tools.template_places());
+    return files ? *std::move(files) : std::vector<setup::template_place>();
 }
 
 std::string new_run_id() {

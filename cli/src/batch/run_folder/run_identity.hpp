@@ -17,7 +17,7 @@
 namespace heddle::cli {
 
 /// The files of templates of the workflow. Blocks.
-[[nodiscard]] std::vector<std::string> templates_of(const application& tools);
+[[nodiscard]] std::vector<setup::template_place> templates_of(const application& tools);
 /// The id of a new run: 32 hexadecimal digits.
 [[nodiscard]] std::string new_run_id();
 

@@ -33,4 +33,10 @@ struct workspace_options {
 [[nodiscard]] result<std::shared_ptr<ports::file_port>> make_workspace_files(
     std::string root, coro::event_loop& loop, workspace_options options = {});
 
+/// Reads a file below the directory `root` with the confinement of the port, but blocks. Errors: as
+/// the port, and not_found if `root` is not a directory. Any thread.
+[[nodiscard]] result<std::string> read_workspace_file(const std::string& root,
+                                                      const std::string& path,
+                                                      std::size_t max_bytes);
+
 } // namespace heddle::fs

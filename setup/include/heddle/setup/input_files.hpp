@@ -21,6 +21,10 @@ inline constexpr std::size_t max_input_bytes = 64 << 20;
 [[nodiscard]] result<std::string> read_input_file(const std::string& path,
                                                   std::size_t max_bytes = max_input_bytes);
 
+/// As read_input_file, for what is read more than once: neither "-" nor an open stream is accepted.
+[[nodiscard]] result<std::string> read_stored_file(const std::string& path,
+                                                   std::size_t max_bytes = max_input_bytes);
+
 /// Checks a file that is open and has not been read yet.
 using file_check = std::function<result<void>(int file, const struct stat& about)>;
 

@@ -18,6 +18,7 @@
 #include <heddle/setup/model_setup.hpp>
 #include <heddle/setup/services/service_request.hpp>
 #include <heddle/setup/services/watched_provider.hpp>
+#include <heddle/setup/task_files.hpp>
 #include <heddle/setup/trust/consent_store.hpp>
 #include <heddle/tasks/context/context_builder.hpp>
 #include <heddle/tasks/run/aider.hpp>
@@ -76,6 +77,7 @@ struct service_set_options {
 
     std::vector<std::string> tasks; ///< folders and files of task templates
     std::string default_tasks; ///< the folder that is read if it exists and none are configured
+    bool adds_default_tasks = false; ///< also read it if `tasks` or heddle.toml names others
 
     std::optional<program_rights> programs;        ///< absent: workflows run no programs
     std::string programs_hint;                     ///< how to allow them, for errors; may be empty
@@ -128,8 +130,8 @@ public:
     [[nodiscard]] coro::event_loop& loop() const noexcept { return loop_; }
     [[nodiscard]] const configuration& settings() const noexcept { return settings_; }
     /// Where the templates are: folders and files.
-    [[nodiscard]] const std::vector<std::string>& template_folders() const noexcept {
-        return template_folders_;
+    [[nodiscard]] const std::vector<template_place>& template_places() const noexcept {
+        return template_places_;
     }
     /// Those of the `home`, where there is one: for its thread only.
     [[nodiscard]] model_setup& models() noexcept {
@@ -172,7 +174,7 @@ private:
     consent_store consents_;
     configuration settings_;
     providers::price_table prices_ = providers::price_table::built_in();
-    std::vector<std::string> template_folders_;
+    std::vector<template_place> template_places_;
     host::run_options bounds_;
     bool has_cache_ = false;
     std::shared_ptr<ports::http_port> http_;

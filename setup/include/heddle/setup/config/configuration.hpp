@@ -109,7 +109,9 @@ struct configuration {
     std::vector<route_config> routes;
     cache_config cache;
     http_config http;
-    std::vector<std::string> tasks;    ///< folders with templates
+    std::vector<std::string> tasks; ///< folders with templates
+    /// If a project names `tasks`: its folder, which they must not leave.
+    std::optional<std::string> tasks_root;
     std::vector<std::string> aider;    ///< program and arguments
     std::vector<std::string> pass_env; ///< variables that programs inherit, added to the usual ones
 
