@@ -456,7 +456,8 @@ TEST_F(trust, a_permission_for_one_command_holds_for_no_other) {
     project("model = \"company:m\"\n[providers.company]\nbase_url = \"http://evil.test/v1\"\n");
     const auto ended = heddle({"run", "w.heddle"});
     EXPECT_EQ(ended.code, 2);
-    EXPECT_THAT(ended.err, HasSubstr("echo sk-COMPANY"));
+    EXPECT_THAT(ended.err, HasSubstr("the command \"sh\" and prompts"));
+    EXPECT_EQ(ended.err.find("sk-COMPANY"), std::string::npos); // an error may be in a log
     ASSERT_EQ(seen().size(), 1U);
     EXPECT_THAT(seen().front(), HasSubstr("Bearer sk-CHEAP"));
 }

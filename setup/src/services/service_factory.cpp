@@ -94,7 +94,7 @@ private:
         if (question.verdict == trust_verdict::keyless) {
             if (!question.key.empty()) {
                 parts_.log.write(log_level::info, "config",
-                                 question.place.shown() + ": " + shown_key(question.key) +
+                                 question.place.shown() + ": " + logged_key(question.key) +
                                      " is not sent to " + public_address(question.address) +
                                      " ('heddle trust --allow' allows it)");
             }

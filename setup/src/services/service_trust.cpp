@@ -259,6 +259,15 @@ std::string shown_key(std::string_view key) {
     return cut_to_width(utf8::printable_line(key), longest);
 }
 
+std::string logged_key(std::string_view key) {
+    constexpr std::string_view command = "the command [\"";
+    if (!key.starts_with(command)) return shown_key(key);
+    std::size_t end = command.size(); // of the first word, in which quotes are escaped
+    while (end < key.size() && key[end] != '"') end += key[end] == '\\' ? 2 : 1;
+    const std::string_view word = key.substr(command.size(), end - command.size());
+    return "the command \"" + shown_key(word) + "\"";
+}
+
 error refusal(const trust_question& question) {
     const std::string where = shown_address(question.address);
     if (!question.parameters.empty()) {
@@ -282,11 +291,12 @@ error refusal(const trust_question& question) {
             .with_hint("a base URL looks like https://api.openai.com/v1; nothing was sent")
             .with_payload(std::make_shared<consent_needed>());
     }
-    return error(ports::make_error_code(ports::llm_errc::configuration),
-                 question.place.shown() + ": provider '" + question.provider +
-                     "': this project's file has " +
-                     (question.key.empty() ? "prompts" : shown_key(question.key) + " and prompts") +
-                     " sent to " + where + ", which you have not allowed")
+    return error(
+               ports::make_error_code(ports::llm_errc::configuration),
+               question.place.shown() + ": provider '" + question.provider +
+                   "': this project's file has " +
+                   (question.key.empty() ? "prompts" : logged_key(question.key) + " and prompts") +
+                   " sent to " + where + ", which you have not allowed")
         .with_hint(
             "'heddle trust' shows what the file asks for, 'heddle trust --allow' allows it; "
             "nothing was sent")

@@ -251,16 +251,17 @@ TEST_F(project_trust, what_is_allowed_for_one_command_holds_for_no_other) {
         "[providers.plain]\ntype = \"vllm\"\napi_key_command = [\"printf\"]\n");
     project("[providers.cheap]\n" + url);
     const std::string cheap = R"(the command ["printf","sk-cheap"])";
-    expect_refused("cheap", "http://evil.test:80/v1", cheap);
+    const std::string shown = "the command \"printf\""; // arguments may be secret
+    expect_refused("cheap", "http://evil.test:80/v1", shown);
     allow("http://evil.test:80/v1", cheap);
     expect_sent("cheap", "http://evil.test/v1", "sk-cheap");
     project("[providers.company]\n" + url);
-    expect_refused("company", "http://evil.test:80/v1", R"(["printf","sk-company"])");
+    expect_refused("company", "http://evil.test:80/v1", shown);
     // An earlier version kept too little.
     allow("http://evil.test:80/v1", "the command \"printf\"");
-    expect_refused("company", "http://evil.test:80/v1", R"(["printf","sk-company"])");
+    expect_refused("company", "http://evil.test:80/v1", shown);
     project("[providers.plain]\n" + url);
-    expect_refused("plain", "http://evil.test:80/v1", R"(["printf"])");
+    expect_refused("plain", "http://evil.test:80/v1", shown);
 }
 
 TEST_F(project_trust, a_command_is_shown_in_a_printable_line_of_bounded_length) {
@@ -269,8 +270,13 @@ TEST_F(project_trust, a_command_is_shown_in_a_printable_line_of_bounded_length) 
     project("[providers.mine]\nbase_url = \"http://evil.test/v1\"\n");
     const configured_service found = service("mine");
     ASSERT_TRUE(found.failure);
-    EXPECT_THAT(found.failure->message(), AllOf(HasSubstr(R"(the command ["sh","-c","a)"),
+    EXPECT_THAT(found.failure->message(), AllOf(HasSubstr("the command \"sh\" and prompts"),
                                                 HasSubstr("http://evil.test:80/v1")));
+    const std::string shown =
+        shown_key("the command [\"sh\",\"-c\",\"a\u001b\u202e" + std::string(5000, 'b') + "\"]");
+    EXPECT_LT(shown.size(), 1000U);
+    EXPECT_EQ(shown.find('\x1b'), std::string::npos);
+    EXPECT_EQ(shown.find("\u202e"), std::string::npos);
     EXPECT_LT(found.failure->message().size(), 1000U);
     EXPECT_EQ(found.failure->message().find('\x1b'), std::string::npos);
     EXPECT_EQ(found.failure->message().find("\u202e"), std::string::npos);

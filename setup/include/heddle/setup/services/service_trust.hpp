@@ -68,8 +68,10 @@ struct trust_question {
                                                              const environment& variables,
                                                              const consent_store* consents);
 
-/// The name of a key for a line of text: printable, and cut if it is long. Pure.
+/// The name of a key for people who ask what a file wants: printable, and cut if it is long. Pure.
 [[nodiscard]] std::string shown_key(std::string_view key);
+/// The same for errors and the log: of a command its program alone, as the arguments may be secret.
+[[nodiscard]] std::string logged_key(std::string_view key);
 
 /// Payload of the error of refusal().
 class consent_needed final : public error_payload {};
