@@ -38,8 +38,8 @@ std::optional<error> model_setup::recording_failure() const {
 std::optional<error> model_setup::finish_recording() {
     if (!recording_) return std::nullopt;
     if (auto failure = recording_failure()) return failure;
-    auto begun = recording_->file->begin();
-    return begun ? std::optional<error>() : std::move(begun).error();
+    auto finished = recording_->file->finish();
+    return finished ? std::optional<error>() : std::move(finished).error();
 }
 
 coro::task<result<void>> model_setup::flush_cache(coro::event_loop& loop) {
@@ -54,6 +54,10 @@ std::vector<std::string> model_setup::closing_remarks() const {
     if (player_ && player_->unplayed() != 0) {
         lines.push_back(std::to_string(player_->unplayed()) + " of " +
                         std::to_string(player_->size()) + " recorded calls were not asked for");
+    }
+    if (recording_ && recording_->file->keeps_earlier()) {
+        lines.push_back(recording_->file->path() +
+                        ": no call was recorded; the earlier recording is kept");
     }
     return lines;
 }

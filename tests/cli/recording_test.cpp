@@ -73,6 +73,39 @@ TEST_F(recording, in_a_folder_is_an_error) {
     EXPECT_THAT(ended.err, HasSubstr(scratch.path() + ": is a directory"));
 }
 
+TEST_F(recording, of_a_run_without_calls_replaces_no_earlier_one) {
+    const std::string file = scratch.path() + "/kept.jsonl";
+    ASSERT_EQ(record(file).code, 0);
+    const std::string before = scratch.text_of("kept.jsonl");
+    const std::string none = scratch.file("none.heddle", "(+ 1 2)");
+    const auto without_calls = [&](const std::string& into) {
+        return run_heddle({"run", none, "--model", "scripted:" + rules, "--record", into});
+    };
+    const auto ended = without_calls(file);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(ended.out, "3\n");
+    EXPECT_THAT(ended.err, HasSubstr(file + ": no call was recorded; the earlier recording is "
+                                            "kept"));
+    EXPECT_EQ(scratch.text_of("kept.jsonl"), before);
+    const std::string refused = scratch.file(
+        "refused.heddle",
+        "(defatom ask (params q) (instructions \"{{q}}\"))\n(get (ask \"q\") 'status)");
+    EXPECT_EQ(run_heddle({"run", refused, "--model", "scripted:" + rules, "--max-calls", "0",
+                          "--record", file})
+                  .out,
+              "FAILED\n");
+    EXPECT_EQ(scratch.text_of("kept.jsonl"), before);
+    EXPECT_EQ(run_heddle({"run", workflow, "--replay", file}).out, "recorded\n");
+    // Where there is none, no call is what was recorded.
+    for (const std::string& into :
+         {scratch.path() + "/new.jsonl", scratch.file("empty.jsonl", "")}) {
+        const auto first = without_calls(into);
+        EXPECT_EQ(first.code, 0) << first.err;
+        EXPECT_EQ(first.err.find("earlier"), std::string::npos) << first.err;
+        EXPECT_EQ(run_heddle({"run", none, "--replay", into}).out, "3\n");
+    }
+}
+
 TEST_F(recording, that_could_not_be_written_is_reported_with_what_the_calls_cost) {
     const auto failed = record("/dev/full");
     EXPECT_EQ(failed.code, 1);

@@ -51,7 +51,9 @@ result<std::unique_ptr<cassette_file>> cassette_file::create(const std::string& 
                                          std::strerror(why))
             .with_hint("name another file for the recording");
     }
-    return std::unique_ptr<cassette_file>(new cassette_file(path, std::move(file), is_new));
+    const bool holds_earlier = is_file && about.st_size > 0;
+    return std::unique_ptr<cassette_file>(
+        new cassette_file(path, std::move(file), is_new, holds_earlier));
 }
 
 cassette_file::~cassette_file() {
@@ -65,6 +67,11 @@ result<void> cassette_file::write(std::string_view line) {
     }
     HEDDLE_CHECK(begin());
     return append(line);
+}
+
+result<void> cassette_file::finish() {
+    if (keeps_earlier()) return {};
+    return begin();
 }
 
 result<void> cassette_file::begin() {

@@ -74,11 +74,11 @@ public:
     /// The services whose requests can be parked (service_request::park).
     [[nodiscard]] const batch_services& batches() const noexcept { return batches_; }
 
-    /// Call it when the run has ended. Result: failures of a recording, unused parts of a replay;
-    /// one line each.
+    /// Call it when the run has ended. Result: a recording that replaces none, unused parts of a
+    /// replay; one line each.
     [[nodiscard]] std::vector<std::string> closing_remarks() const;
-    /// Call it when the run has succeeded: a run without calls has an empty recording. An error of
-    /// the recording makes the run fail.
+    /// Call it when the run has succeeded: a run without calls has an empty recording, unless the
+    /// file holds an earlier one. An error of the recording makes the run fail.
     [[nodiscard]] std::optional<error> finish_recording();
     /// Why lines of the recording are missing; nothing: they are all there, or there is no
     /// recording.
