@@ -101,6 +101,13 @@ void append_error(std::string& out, const error& failure) {
 }
 
 result<void> read_error(const json::object& said, recorded_call& call) {
+    for (const std::string_view name : {"kind", "message", "hint"}) {
+        const json::value* found = said.if_contains(name);
+        if (found && !found->is_string()) {
+            return error(errc::invalid_argument,
+                         "'" + std::string(name) + "' of the error has the wrong type");
+        }
+    }
     error failure(ports::make_error_code(code_named(text_at(said, "kind"))),
                   std::string(text_at(said, "message")));
     if (const auto hint = text_at(said, "hint"); !hint.empty()) {

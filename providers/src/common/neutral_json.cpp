@@ -124,22 +124,49 @@ void append_format(std::string& out, const ports::response_format& format) {
     object.flag("strict", format.strict);
 }
 
-std::string text_of(const json::object& object, std::string_view name) {
-    const json::value* found = object.if_contains(name);
-    const json::string* text = found ? found->if_string() : nullptr;
-    return text ? std::string(text->data(), text->size()) : std::string();
-}
+/// Reads the members of an object; those that are not there hold nothing. Notes the name of one
+/// that has another type: somebody has edited the text.
+class object_reader {
+public:
+    object_reader(const json::object& of, std::string_view& wrong) : of_(of), wrong_(wrong) {}
 
-/// Calls `read` with each object of a list.
-template <class Read>
-void each_object(const json::object& object, std::string_view name, Read read) {
-    const json::value* found = object.if_contains(name);
-    const json::array* list = found ? found->if_array() : nullptr;
-    if (!list) return;
-    for (const json::value& item : *list) {
-        if (const json::object* one = item.if_object()) read(*one);
+    [[nodiscard]] const json::value* find(std::string_view name) const {
+        const json::value* found = of_.if_contains(name);
+        return found && !found->is_null() ? found : nullptr;
     }
-}
+    [[nodiscard]] std::string text(std::string_view name) const {
+        const json::value* found = find(name);
+        if (!found) return {};
+        if (const json::string* text = found->if_string()) return {text->data(), text->size()};
+        wrong_ = name;
+        return {};
+    }
+    /// Calls `read` with each item of a list; false from it: the item has another type.
+    template <class Read>
+    void each(std::string_view name, Read read) const {
+        const json::value* found = find(name);
+        if (!found) return;
+        const json::array* list = found->if_array();
+        bool reads = list != nullptr;
+        for (std::size_t i = 0; reads && i < list->size(); ++i) reads = read((*list)[i]);
+        if (!reads) wrong_ = name;
+    }
+    /// The same with an object_reader of each object of a list.
+    template <class Read>
+    void each_object(std::string_view name, Read read) const {
+        each(name, [&](const json::value& item) {
+            const json::object* one = item.if_object();
+            if (one) read(object_reader(*one, wrong_));
+            return one != nullptr;
+        });
+    }
+    [[nodiscard]] const json::object& object() const noexcept { return of_; }
+    [[nodiscard]] std::optional<ports::token_usage> usage() const;
+
+private:
+    const json::object& of_;
+    std::string_view& wrong_;
+};
 
 ports::finish_reason reason_named(std::string_view name) noexcept {
     for (const finish_reason each : all_reasons) {
@@ -169,10 +196,14 @@ void append_lost(std::string& out, const ports::lost_request& lost) {
     if (lost.usage) append_usage(object.name("usage"), *lost.usage);
 }
 
-std::optional<ports::token_usage> read_usage(const json::object& of) {
-    const json::value* usage = of.if_contains("usage");
-    const json::object* counts = usage ? usage->if_object() : nullptr;
-    if (!counts) return std::nullopt;
+std::optional<ports::token_usage> object_reader::usage() const {
+    const json::value* usage = find("usage");
+    if (!usage) return std::nullopt;
+    const json::object* counts = usage->if_object();
+    if (!counts) {
+        wrong_ = "usage";
+        return std::nullopt;
+    }
     ports::token_usage read;
     read.input = tokens_member(*counts, "input");
     read.output = tokens_member(*counts, "output");
@@ -245,39 +276,44 @@ result<chat_response> read_response_json(std::string_view text) {
     const json::value root = parser.parse(text, json_tree_parser::wrong_bytes::refused, failed);
     const json::object* object = failed ? nullptr : root.if_object();
     if (!object) return error(errc::invalid_argument, "this is not a kept response");
+    std::string_view wrong;
+    const object_reader in(*object, wrong);
     chat_response response;
-    response.id = text_of(*object, "id");
-    response.provider = text_of(*object, "provider");
-    response.model = text_of(*object, "model");
-    response.asked_model = text_of(*object, "asked_model");
-    response.text = text_of(*object, "text");
-    response.refusal = text_of(*object, "refusal");
-    each_object(*object, "reasoning", [&](const json::object& part) {
+    response.id = in.text("id");
+    response.provider = in.text("provider");
+    response.model = in.text("model");
+    response.asked_model = in.text("asked_model");
+    response.text = in.text("text");
+    response.refusal = in.text("refusal");
+    in.each_object("reasoning", [&](const object_reader& part) {
         response.reasoning.push_back(
-            {text_of(part, "text"), text_of(part, "signature"), text_of(part, "opaque")});
+            {part.text("text"), part.text("signature"), part.text("opaque")});
     });
-    each_object(*object, "tool_calls", [&](const json::object& call) {
-        response.tool_calls.push_back({text_of(call, "id"), text_of(call, "name"),
-                                       text_of(call, "arguments"), text_of(call, "signature")});
+    in.each_object("tool_calls", [&](const object_reader& call) {
+        response.tool_calls.push_back(
+            {call.text("id"), call.text("name"), call.text("arguments"), call.text("signature")});
     });
-    response.finish = reason_named(text_of(*object, "finish"));
-    response.cut_tool_call = text_of(*object, "cut_tool_call");
-    const json::value* warnings = object->if_contains("warnings");
-    if (const json::array* all = warnings ? warnings->if_array() : nullptr) {
-        for (const json::value& one : *all) {
-            if (const json::string* line = one.if_string()) response.warnings.emplace_back(*line);
-        }
-    }
-    response.usage = read_usage(*object);
+    response.finish = reason_named(in.text("finish"));
+    response.cut_tool_call = in.text("cut_tool_call");
+    in.each("warnings", [&](const json::value& one) {
+        const json::string* line = one.if_string();
+        if (line) response.warnings.emplace_back(*line);
+        return line != nullptr;
+    });
+    response.usage = in.usage();
     constexpr std::int64_t max_attempts = 1'000'000;
     if (const auto attempts = reported_tokens(*object, "attempts")) {
         response.attempts = static_cast<std::uint32_t>(std::min(*attempts, max_attempts));
     }
-    each_object(*object, "lost", [&](const json::object& one) {
-        const auto received = static_cast<std::size_t>(tokens_member(one, "received"));
-        response.lost.push_back({text_of(one, "provider"), text_of(one, "model"), read_usage(one),
-                                 received, text_of(one, "asked_model")});
+    in.each_object("lost", [&](const object_reader& one) {
+        const auto received = static_cast<std::size_t>(tokens_member(one.object(), "received"));
+        response.lost.push_back({one.text("provider"), one.text("model"), one.usage(), received,
+                                 one.text("asked_model")});
     });
+    if (!wrong.empty()) {
+        return error(errc::invalid_argument,
+                     "'" + std::string(wrong) + "' of the response has the wrong type");
+    }
     return response;
 }
 

@@ -373,6 +373,23 @@ TEST_F(cassette_test, names_the_line_that_cannot_be_read) {
                     .error()
                     .message(),
                 HasSubstr("pieces"));
+    for (const auto& [member, name] : {std::pair{R"("text":5)", "'text'"},
+                                       {R"("finish":true)", "'finish'"},
+                                       {R"("tool_calls":{})", "'tool_calls'"},
+                                       {R"("tool_calls":[1])", "'tool_calls'"},
+                                       {R"("tool_calls":[{"arguments":{}}])", "'arguments'"},
+                                       {R"("warnings":[1])", "'warnings'"},
+                                       {R"("usage":7)", "'usage'"}}) {
+        const auto wrong =
+            opened(header + R"({"provider":"p","request":{},"answer":{)" + member + "}}\n");
+        ASSERT_FALSE(wrong) << member;
+        EXPECT_EQ(wrong.error().message(),
+                  std::string("calls.jsonl:2: ") + name + " of the response has the wrong type");
+    }
+    EXPECT_TRUE(opened(header + R"({"provider":"p","request":{},"answer":{"text":null}})"));
+    EXPECT_THAT(
+        opened(header + R"({"provider":"p","request":{},"error":{"message":5}})").error().message(),
+        HasSubstr("calls.jsonl:2: 'message' of the error has the wrong type"));
 }
 
 } // namespace
