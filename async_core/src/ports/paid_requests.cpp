@@ -32,7 +32,9 @@ namespace {
 } // namespace
 
 std::size_t bytes_of(const chat_response& response) noexcept {
-    std::size_t bytes = response.text.size() + response.refusal.size();
+    std::size_t bytes = response.text.size();
+    // The model does not write why a filter has stopped it.
+    if (response.finish != finish_reason::content_filter) bytes += response.refusal.size();
     for (const tool_call& call : response.tool_calls) {
         bytes += call.name.size() + call.arguments_json.size();
     }
@@ -47,8 +49,8 @@ const chat_response* part_of(const error& failure) noexcept {
 }
 
 std::uint32_t attempts_of(const error& failure) noexcept {
-    if (failure.code() == make_error_code(llm_errc::configuration)) return 0;
-    return failure.info().attempts.value_or(1);
+    const bool never_sent = failure.code() == make_error_code(llm_errc::configuration);
+    return failure.info().attempts.value_or(never_sent ? 0 : 1);
 }
 
 bool is_unpaid(const error& failure) noexcept {
@@ -63,7 +65,8 @@ bool is_unpaid(const error& failure) noexcept {
     case llm_errc::rate_limit:
     case llm_errc::quota:
     case llm_errc::overloaded:
-    case llm_errc::content_refused: return true;
+    case llm_errc::content_refused:
+    case llm_errc::configuration: return true;
     default: return was_not_reached(failure);
     }
 }
@@ -78,12 +81,14 @@ void add_lost(std::vector<lost_request>& lost, const error& failure) {
     const std::vector<lost_request>& earlier = lost_with(failure);
     lost.insert(lost.end(), earlier.begin(), earlier.end());
     if (is_unpaid(failure)) return;
-    const chat_response* part = part_of(failure);
-    if (!part) {
+    const partial_response* payload = payload_of(failure);
+    if (!payload) {
         lost.emplace_back();
         return;
     }
-    lost.push_back({part->provider, part->model, part->usage, bytes_of(*part), part->asked_model});
+    // Even if nothing has arrived, a route has recorded who was asked.
+    const chat_response& part = payload->so_far;
+    lost.push_back({part.provider, part.model, part.usage, bytes_of(part), part.asked_model});
 }
 
 void add_lost(std::vector<lost_request>& lost, const chat_response& response) {
@@ -115,6 +120,15 @@ error with_nothing_sent(error failure) {
     auto object = std::make_shared<partial_response>(begun_response());
     object->all_lost = true;
     return std::move(failure).with_payload(std::move(object));
+}
+
+error with_other_attempts(error failure, std::uint32_t others) {
+    if (others == 0) return failure;
+    const bool unpaid = is_unpaid(failure);
+    const std::uint32_t attempts = attempts_of(failure) + others;
+    if (!unpaid) return std::move(failure).with_attempts(attempts);
+    std::vector<lost_request> lost = lost_with(failure);
+    return between_attempts(std::move(failure), std::move(lost), attempts);
 }
 
 error between_attempts(error failure, std::vector<lost_request> lost, std::uint32_t attempts) {

@@ -98,6 +98,8 @@ exchange_step exchange_fsm::received(std::string_view bytes, time_point now) {
     // From its first byte on the response is bound by `idle`, whether its head is whole or not.
     phase_ = parser_.response_begun() ? phase::body : phase::head;
     if (phase_ == phase::head) mark_ = sent_;
+    if (rules_.enough && *rules_.enough && enough_until_ == time_point::max())
+        enough_until_ = later(now, after_enough);
     return exchange_step::receive;
 }
 
@@ -147,12 +149,12 @@ void exchange_fsm::release(time_point now) noexcept {
 }
 
 exchange_fsm::time_point exchange_fsm::phase_limit() const noexcept {
-    if (held_) return time_point::max(); // the silence is our own
+    if (held_) return enough_until_; // the silence is our own
     switch (phase_) {
     case phase::opening: return later(mark_, rules_.limits.connect);
     case phase::head: return later(mark_, rules_.limits.first_byte);
-    case phase::sending:
-    case phase::body: return later(mark_, rules_.limits.idle);
+    case phase::sending: return later(mark_, rules_.limits.idle);
+    case phase::body: return std::min(later(mark_, rules_.limits.idle), enough_until_);
     case phase::start:
     case phase::waiting:
     case phase::done: break;

@@ -75,6 +75,7 @@ void exchange_operation::start() {
     rules.head_request = request_.method == "HEAD";
     rules.idempotent = request_.idempotent;
     rules.once = request_.once;
+    rules.enough = on_piece_ != nullptr ? request_.enough : nullptr;
     rules.decompress = !headers.names_accept_encoding();
     rules.hold_redirects = core_.options().max_redirects > 0;
     rules.through_proxy = origin_->forwards();

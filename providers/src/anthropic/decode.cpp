@@ -20,12 +20,6 @@ finish_reason read_stop(std::string_view reason) noexcept {
     return finish_reason::other; // pause_turn: the assistant's turn goes back as it is
 }
 
-/// What a later event does not report stays.
-template <class Count>
-void take_count(const json::object& counts, std::string_view name, Count& into) {
-    if (const auto reported = reported_tokens(counts, name)) into = *reported;
-}
-
 result<void> read_block(const json_reader& reader, const json::object& block,
                         chat_response& response) {
     const std::string_view type = text_member(block, "type");
@@ -73,24 +67,26 @@ std::string_view request_id_of(const ports::http_response& received) {
 } // namespace
 
 void raw_usage::take(const json::object& counts) {
-    if (reported_tokens(counts, "output_tokens")) begins = false;
-    take_count(counts, "input_tokens", input);
-    take_count(counts, "cache_read_input_tokens", cache_read);
-    take_count(counts, "cache_creation_input_tokens", cache_written);
-    take_count(counts, "output_tokens", output);
+    const auto new_output = reported_tokens(counts, "output_tokens");
+    if (new_output && std::exchange(begins, false)) output.reset();
+    take_figure(input, reported_tokens(counts, "input_tokens"));
+    take_figure(cache_read, reported_tokens(counts, "cache_read_input_tokens"));
+    take_figure(cache_written, reported_tokens(counts, "cache_creation_input_tokens"));
+    take_figure(output, new_output);
 }
 
 void raw_usage::take_first(const json::object& counts) {
     take(counts);
-    begins = true;
+    begins = true; // no count yet
 }
 
 std::optional<ports::token_usage> raw_usage::total() const {
     auto reported = reported_usage(input, output);
     if (!reported) return std::nullopt;
-    if (input) reported->input += cache_read + cache_written; // the service counts them apart
-    reported->cached = cache_read;
-    reported->cache_written = cache_written;
+    reported->cached = cache_read.value_or(0);
+    reported->cache_written = cache_written.value_or(0);
+    // The service counts them apart.
+    if (input) reported->input += reported->cached + reported->cache_written;
     if (begins) reported->output_reported = false;
     return reported;
 }

@@ -37,6 +37,8 @@ public:
         return std::move(response_);
     }
 
+    bool is_whole() const noexcept override { return done_; }
+    bool has_ended() const noexcept override { return done_; }
     bool started() const noexcept override { return started_; }
     const chat_response& so_far() const noexcept override { return response_; }
 
@@ -48,12 +50,20 @@ private:
         std::size_t place = 0; // among the reasoning parts or the calls
     };
 
+    /// Whether an event that is not a JSON object may be skipped: a ping, or of a kind that is not
+    /// known yet. Without a name it may be a part of the message.
+    static bool may_skip(std::string_view type) noexcept {
+        return !type.empty() && type != "error" && !type.starts_with("message") &&
+               !type.starts_with("content_block");
+    }
+
     error failed(error failure) const { return with_so_far(std::move(failure), response_); }
 
     result<void> take_event(const sse_event& read, const chat_delta_sink& on_delta) {
         const std::string_view data = read.data;
         if (done_) return {}; // nothing after the end mark matters
         auto parsed = read_event(reader_, data);
+        if (!parsed && may_skip(read.type)) return {};
         if (!parsed) return failed(std::move(parsed).error());
         const json::value tree = *std::move(parsed);
         const json::object& event = tree.get_object();

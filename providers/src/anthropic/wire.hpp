@@ -35,8 +35,8 @@ struct codec_options {
 /// The counts as the service reports them: a stream corrects them as it goes on.
 struct raw_usage {
     std::optional<std::int64_t> input;
-    std::int64_t cache_read = 0;
-    std::int64_t cache_written = 0;
+    std::optional<std::int64_t> cache_read;
+    std::optional<std::int64_t> cache_written;
     std::optional<std::int64_t> output;
     bool begins = false; ///< the output is what a stream began with
 

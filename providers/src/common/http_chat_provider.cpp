@@ -84,11 +84,26 @@ public:
         return {};
     }
     result<void> take(std::string_view piece) {
+        if (has_enough_) return {};
         if (piece.size() > max_body_ - received_) return body_too_large();
         received_ += piece.size();
-        if (events_) return events_->feed(piece, sink_);
-        whole_.body += piece;
+        if (!events_) {
+            whole_.body += piece;
+            return {};
+        }
+        result<void> taken = events_->feed(piece, sink_);
+        has_enough_ = events_->has_ended();
+        if (taken || refused_ || !events_->is_whole()) return taken;
+        // Whatever is wrong after the end of the response is not a part of it.
+        has_enough_ = true;
         return {};
+    }
+    /// True once nothing that follows matters.
+    const bool& has_enough() const noexcept { return has_enough_; }
+    /// Whether the response is complete although the exchange has failed.
+    bool is_whole_despite(const error& failure) const noexcept {
+        if (!events_ || refused_ || !events_->is_whole()) return false;
+        return has_enough_ || failure.code().category() == ports::http_category();
     }
     result<chat_response> finish(std::chrono::system_clock::time_point wall_now) {
         result<chat_response> read = events_ ? events_->finish() : codec_.decode(whole_, wall_now);
@@ -137,6 +152,7 @@ private:
     std::size_t max_body_;
     std::size_t received_ = 0;
     bool refused_ = false;
+    bool has_enough_ = false;
 };
 
 result<std::unique_ptr<http_chat_provider>> http_chat_provider::make(
@@ -235,6 +251,7 @@ task<result<chat_response>> http_chat_provider::call(const chat_request& request
             receiving = std::make_unique<streamed_response>(*codec_, secrets_, on_delta, permit,
                                                             options_.limits.max_body_bytes);
             prepared->gate = request.gate;
+            prepared->enough = &receiving->has_enough();
         } else {
             prepared->received = &received;
         }
@@ -396,7 +413,8 @@ result<chat_response> http_chat_provider::read_response(result<http_response>& r
 result<chat_response> http_chat_provider::read_streamed(streamed_response& receiving,
                                                         result<http_response>& response,
                                                         wall_time time_of_day) {
-    if (response) return without_secrets(receiving.finish(time_of_day));
+    if (response || receiving.is_whole_despite(response.error()))
+        return without_secrets(receiving.finish(time_of_day));
     error failure = std::move(response).error();
     if (!receiving.refused()) {
         failure = from_http_error(std::move(failure), codec_->provider_name());

@@ -1,5 +1,6 @@
 #include "common/response_parts.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/parse_number.hpp>
 
 #include "common/json_writer.hpp"
@@ -81,8 +82,7 @@ result<json::value> read_object(json_reader& reader, const ports::http_response&
     json::value tree = *std::move(parsed);
     const json::object* root = tree.if_object();
     if (!root) return not_in_shape(reader, received.body);
-    const json::value* failed = member(*root, "error");
-    if (!failed || failed->is_null()) return tree;
+    if (!holds_error(*root)) return tree;
     service_failure failure;
     failure.request_id = request_id;
     failure.advice = advice_of(received, wall_now);
@@ -108,9 +108,22 @@ result<json::value> read_event(json_reader& reader, std::string_view data) {
     return reader.protocol_error("an event of the stream is not an object", data);
 }
 
+bool is_end_mark(std::string_view data) noexcept { return ascii::trim(data) == "[DONE]"; }
+
+bool holds_error(const json::object& root) noexcept {
+    const json::value* said = member(root, "error");
+    if (!said || said->is_null()) return false;
+    switch (said->kind()) {
+    case json::kind::bool_: return said->get_bool();
+    case json::kind::string: return !said->get_string().empty();
+    case json::kind::object: return !said->get_object().empty();
+    case json::kind::array: return !said->get_array().empty();
+    default: return true;
+    }
+}
+
 bool is_failure_event(const json::object& event, std::string_view event_type) {
-    const json::value* failed = member(event, "error");
-    if (failed && !failed->is_null()) return true;
+    if (holds_error(event)) return true;
     return event_type == "error" || text_member(event, "type") == "error" ||
            text_member(event, "object") == "error";
 }
@@ -191,6 +204,39 @@ std::optional<ports::token_usage> reported_usage(std::optional<std::int64_t> inp
     return usage;
 }
 
+void take_figure(std::optional<std::int64_t>& figure,
+                 std::optional<std::int64_t> reported) noexcept {
+    if (reported.value_or(0) > 0 || !figure) figure = reported;
+}
+
+void growing_usage::take(const std::optional<ports::token_usage>& reported) noexcept {
+    if (!reported) return;
+    const auto take = [](std::optional<std::int64_t>& figure, bool is_reported,
+                         std::int64_t count) {
+        if (is_reported) take_figure(figure, count);
+    };
+    take(input_, reported->input_reported, reported->input);
+    take(output_, reported->output_reported, reported->output);
+    take(cached_, true, reported->cached);
+    take(cache_written_, true, reported->cache_written);
+    take(reasoning_, true, reported->reasoning);
+}
+
+std::optional<ports::token_usage> growing_usage::total() const noexcept {
+    auto usage = reported_usage(input_, output_);
+    if (!usage) return std::nullopt;
+    usage->cached = cached_.value_or(0);
+    usage->cache_written = cache_written_.value_or(0);
+    usage->reasoning = reasoning_.value_or(0);
+    return usage;
+}
+
+std::optional<ports::token_usage> growing_usage::so_far() const noexcept {
+    auto usage = total();
+    if (usage) usage->output_reported = false;
+    return usage;
+}
+
 std::string text_of_json(const json::value& value) {
     json_writer out;
     append_value(out, value);
@@ -203,8 +249,9 @@ bool is_true(const json::object& object, std::string_view name) {
 }
 
 bool is_success_of_type(const ports::http_response& head, std::string_view content_type) noexcept {
+    const std::string_view sent = ascii::trim(head.header("content-type").value_or(""));
     return head.status >= 200 && head.status < 300 &&
-           head.header("content-type").value_or("").starts_with(content_type);
+           ascii::equals_ignoring_case(sent.substr(0, content_type.size()), content_type);
 }
 
 std::optional<std::int64_t> parse_count(std::string_view text) noexcept {

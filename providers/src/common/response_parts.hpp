@@ -25,6 +25,10 @@ using failure_reader = bool (*)(const json::object& root, service_failure& failu
                                std::chrono::system_clock::time_point wall_now, failure_reader read,
                                std::string_view request_id = {});
 
+/// Whether an object has an error as a member. Some servers send an empty one, or false, with each
+/// response.
+[[nodiscard]] bool holds_error(const json::object& root) noexcept;
+
 /// The tree of a response, an object. Errors: read_error for another status than 2xx; what is not
 /// JSON or not an object; an error sent with a status of success.
 [[nodiscard]] result<json::value> read_object(json_reader& reader,
@@ -43,6 +47,10 @@ using usage_reader = std::optional<ports::token_usage> (*)(const json::object& r
 /// Whether an event of a stream is an error: it has one as a member, or it is named one, with the
 /// message beside the name. `event_type` is what the stream calls it, or empty.
 [[nodiscard]] bool is_failure_event(const json::object& event, std::string_view event_type);
+
+/// Whether an event is `[DONE]`, the mark that ends the streams of Chat Completions and of servers
+/// alike. Blanks around it do not count.
+[[nodiscard]] bool is_end_mark(std::string_view data) noexcept;
 
 /// The tree of one event of a stream, an object.
 [[nodiscard]] result<json::value> read_event(json_reader& reader, std::string_view data);
@@ -77,6 +85,28 @@ void drop_refused(ports::chat_response& response);
 [[nodiscard]] std::optional<ports::token_usage> reported_usage(
     std::optional<std::int64_t> input, std::optional<std::int64_t> output,
     std::optional<std::int64_t> total = {});
+
+/// A figure that a stream reports several times: the last one counts, except that nothing and zero
+/// do not replace a count.
+void take_figure(std::optional<std::int64_t>& figure,
+                 std::optional<std::int64_t> reported) noexcept;
+
+/// The usage of a stream whose events report it several times, each figure separately.
+class growing_usage {
+public:
+    void take(const std::optional<ports::token_usage>& reported) noexcept;
+    /// Nothing: neither input nor output is known.
+    [[nodiscard]] std::optional<ports::token_usage> total() const noexcept;
+    /// The same while the response is not whole: more output may follow.
+    [[nodiscard]] std::optional<ports::token_usage> so_far() const noexcept;
+
+private:
+    std::optional<std::int64_t> input_;
+    std::optional<std::int64_t> output_;
+    std::optional<std::int64_t> cached_;
+    std::optional<std::int64_t> cache_written_;
+    std::optional<std::int64_t> reasoning_;
+};
 
 /// The text of a value, with numbers in their shortest form: arguments are shown to people.
 [[nodiscard]] std::string text_of_json(const json::value& value);

@@ -150,17 +150,22 @@ void collector::take_thought(std::string_view text, std::string_view signature) 
     thought_open_ = signature.empty();
 }
 
-/// Zeros are left out. The last one counts.
+/// Zeros are left out. The last report of each figure counts.
 void collector::take_usage(const json::object& counts) {
-    std::optional<std::int64_t> input = reported_tokens(counts, "promptTokenCount");
-    if (input) *input += tokens_member(counts, "toolUsePromptTokenCount");
-    std::optional<std::int64_t> output = reported_tokens(counts, "candidatesTokenCount");
-    const std::optional<std::int64_t> thoughts = reported_tokens(counts, "thoughtsTokenCount");
-    if (thoughts) output = output.value_or(0) + *thoughts;
-    auto reported = reported_usage(input, output, reported_tokens(counts, "totalTokenCount"));
+    take_figure(input_, reported_tokens(counts, "promptTokenCount"));
+    take_figure(tool_input_, reported_tokens(counts, "toolUsePromptTokenCount"));
+    take_figure(output_, reported_tokens(counts, "candidatesTokenCount"));
+    take_figure(thoughts_, reported_tokens(counts, "thoughtsTokenCount"));
+    take_figure(total_, reported_tokens(counts, "totalTokenCount"));
+    take_figure(cached_, reported_tokens(counts, "cachedContentTokenCount"));
+    std::optional<std::int64_t> input = input_;
+    if (input) *input += tool_input_.value_or(0);
+    std::optional<std::int64_t> output = output_;
+    if (thoughts_) output = output.value_or(0) + *thoughts_;
+    auto reported = reported_usage(input, output, total_);
     if (!reported) return;
-    reported->cached = tokens_member(counts, "cachedContentTokenCount");
-    reported->reasoning = thoughts.value_or(0);
+    reported->cached = cached_.value_or(0);
+    reported->reasoning = thoughts_.value_or(0);
     output_reported_ = std::exchange(reported->output_reported, false); // more may come
     response_.usage = reported;
 }

@@ -8,7 +8,8 @@ namespace {
 using ports::chat_delta_sink;
 using ports::chat_response;
 
-/// One streamed response: events without names, each with a part of it; no mark at the end.
+/// One streamed response: events without names, each with a part of it; mostly without a mark
+/// at the end.
 class stream final : public chat_stream_reader {
 public:
     explicit stream(json_reader& reader) : reader_(reader), collected_(reader) {}
@@ -23,6 +24,8 @@ public:
         return finish_stream(collected_, reader_.options().provider_name);
     }
 
+    bool is_whole() const noexcept override { return collected_.is_whole(); }
+    bool has_ended() const noexcept override { return done_; }
     bool started() const noexcept override { return collected_.started(); }
     const chat_response& so_far() const noexcept override { return collected_.so_far(); }
 
@@ -33,6 +36,11 @@ private:
 
     result<void> take_event(const sse_event& read, const chat_delta_sink& on_delta) {
         const std::string_view data = read.data;
+        if (done_) return {};
+        if (is_end_mark(data)) { // servers alike
+            done_ = collected_.is_whole();
+            return {};
+        }
         text_.clear();
         {
             auto parsed = read_event(reader_, data);
@@ -57,7 +65,8 @@ private:
     json_reader& reader_;
     sse_parser parser_;
     collector collected_;
-    std::string text_; // of one event
+    std::string text_;  // of one event
+    bool done_ = false; // [DONE] came after the response
 };
 
 } // namespace

@@ -8,7 +8,9 @@
 #include "common/response_parts.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,8 +59,14 @@ private:
     std::string bad_call_; // what the service reports about a call that it could not read
     bool finished_ = false;
     bool started_ = false;
-    bool output_reported_ = false; // in the usage that came last
-    bool thought_open_ = false;    // the next piece of thought belongs to the last part
+    std::optional<std::int64_t> input_; // the figures of the usage, as far as they have come
+    std::optional<std::int64_t> tool_input_;
+    std::optional<std::int64_t> output_;
+    std::optional<std::int64_t> thoughts_;
+    std::optional<std::int64_t> total_;
+    std::optional<std::int64_t> cached_;
+    bool output_reported_ = false;
+    bool thought_open_ = false; // the next piece of thought belongs to the last part
 };
 
 /// Reads {"error":{"code","message","status","details"}}.

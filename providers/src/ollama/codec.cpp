@@ -32,6 +32,7 @@ std::string complete_address(std::string address) {
 
 namespace {
 
+using ports::chat_response;
 using std::chrono::system_clock;
 
 class codec final : public chat_codec {
@@ -56,8 +57,9 @@ public:
         return encoded_request{"POST", target_, headers_, std::move(body), std::move(left_out)};
     }
 
-    result<ports::chat_response> decode(const ports::http_response& received,
-                                        system_clock::time_point wall_now) override {
+    result<chat_response> decode(const ports::http_response& received,
+                                 system_clock::time_point wall_now) override {
+        if (is_lines(received)) return decode_lines(received.body);
         HEDDLE_TRY(const json::value tree, read_object(reader_, received, wall_now, read_failure));
         const json::object& root = tree.get_object();
         collector collected(reader_);
@@ -101,6 +103,21 @@ public:
     }
 
 private:
+    /// Whether the body is a stream that the server calls something else, such as
+    /// application/json: an object a line.
+    static bool is_lines(const ports::http_response& received) {
+        if (received.status < 200 || received.status >= 300) return false;
+        const std::string_view body = ascii::trim(received.body);
+        const std::size_t end = body.find('\n');
+        return end != std::string_view::npos &&
+               check_json(body.substr(0, end)) == json_kind::object;
+    }
+    result<chat_response> decode_lines(std::string_view body) {
+        const auto lines = open_stream();
+        HEDDLE_CHECK(lines->feed(body, {}));
+        return lines->finish();
+    }
+
     codec_options options_;
     json_reader reader_;
     json_memo known_json_;

@@ -36,6 +36,8 @@ public:
         return finish_stream(collected_, reader_.options().provider_name);
     }
 
+    bool is_whole() const noexcept override { return collected_.is_whole(); }
+    bool has_ended() const noexcept override { return collected_.is_whole(); }
     bool started() const noexcept override { return collected_.started(); }
     const chat_response& so_far() const noexcept override { return collected_.so_far(); }
 
@@ -51,7 +53,7 @@ private:
         if (!parsed) return failed(std::move(parsed).error());
         const json::value tree = *std::move(parsed);
         const json::object& piece = tree.get_object();
-        if (const json::value* said = member(piece, "error"); said && !said->is_null()) {
+        if (holds_error(piece)) {
             service_failure failure;
             failure.in_stream = true;
             if (!read_failure(piece, failure)) failure.message = line;

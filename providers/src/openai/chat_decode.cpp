@@ -65,7 +65,7 @@ result<chat_response> decode_response(json_reader& reader, const ports::http_res
     if (!choices || choices->empty()) {
         return failed(reader.protocol_error("the response holds no choices"));
     }
-    const json::object* choice = choices->front().if_object();
+    const json::object* choice = first_choice(*choices);
     const json::object* message = choice ? object_member(*choice, "message") : nullptr;
     if (!message) return failed(reader.protocol_error("the response holds no message"));
     if (auto read = read_message(reader, *message, response); !read) {

@@ -36,4 +36,13 @@ std::optional<ports::token_usage> read_usage(const json::value* usage) {
     return reported;
 }
 
+const json::object* first_choice(const json::array& choices) {
+    for (const json::value& each : choices) {
+        const json::object* choice = each.if_object();
+        const json::value* index = choice ? member(*choice, "index") : nullptr;
+        if (index && index->is_int64() && index->get_int64() == 0) return choice;
+    }
+    return choices.front().if_object();
+}
+
 } // namespace heddle::providers::openai

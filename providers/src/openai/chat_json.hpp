@@ -41,4 +41,8 @@ void for_each_text(const json::value& content, Take take) {
 /// Nothing when `usage` is not an object with counts.
 [[nodiscard]] std::optional<ports::token_usage> read_usage(const json::value* usage);
 
+/// The choice with the index 0, wherever it is in the list, else the first one; null if that is no
+/// object. The list is not empty.
+[[nodiscard]] const json::object* first_choice(const json::array& choices);
+
 } // namespace heddle::providers::openai

@@ -13,7 +13,7 @@ result<void> chat_stream::take_event(const sse_event& event,
                                      const ports::chat_delta_sink& on_delta) {
     const std::string_view data = event.data;
     if (done_) return {}; // nothing after the end mark matters
-    if (data == "[DONE]") {
+    if (is_end_mark(data)) {
         done_ = true;
         return end_text(on_delta);
     }
@@ -31,13 +31,11 @@ result<void> chat_stream::take_event(const sse_event& event,
     }
     if (response_.id.empty()) response_.id = text_member(*root, "id");
     if (response_.model.empty()) response_.model = text_member(*root, "model");
-    if (auto usage = read_usage(member(*root, "usage"))) {
-        output_reported_ = std::exchange(usage->output_reported, false); // more may come
-        response_.usage = usage;
-    }
+    usage_.take(read_usage(member(*root, "usage")));
+    response_.usage = usage_.so_far();
     const json::array* choices = array_member(*root, "choices");
     if (!choices || choices->empty()) return {}; // the chunk of usage, or a kind we do not know
-    const json::object* choice = choices->front().if_object();
+    const json::object* choice = first_choice(*choices);
     if (!choice) return protocol_error("a choice of the stream is not an object");
     return take_choice(*choice, on_delta);
 }
@@ -129,7 +127,7 @@ result<ports::chat_response> chat_stream::finish() {
         return ended_early(reader_.options().provider_name, response_);
     }
     pieces_.end(response_);
-    if (response_.usage) response_.usage->output_reported = output_reported_;
+    response_.usage = usage_.total();
     if (!finished_) response_.finish = ports::finish_reason::stop;
     mend_calls(response_, reader_.options());
     name_calls(response_.tool_calls, response_.id);

@@ -12,6 +12,7 @@
 
 #include "common/json_reader.hpp"
 #include "common/piece_joiner.hpp"
+#include "common/response_parts.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -52,6 +53,8 @@ public:
     [[nodiscard]] result<void> feed(std::string_view piece,
                                     const ports::chat_delta_sink& on_delta) override;
     [[nodiscard]] result<ports::chat_response> finish() override;
+    [[nodiscard]] bool is_whole() const noexcept override { return done_ || finished_; }
+    [[nodiscard]] bool has_ended() const noexcept override { return done_; }
     [[nodiscard]] bool started() const noexcept override;
     [[nodiscard]] const ports::chat_response& so_far() const noexcept override { return response_; }
 
@@ -72,9 +75,9 @@ private:
     sse_parser parser_;
     ports::chat_response response_ = begun_response();
     std::vector<std::int64_t> call_places_; // beside response.tool_calls; -1: no index was given
-    bool output_reported_ = false;          // in the usage that came last
-    bool finished_ = false;                 // a finish reason came
-    bool done_ = false;                     // [DONE] came
+    growing_usage usage_;
+    bool finished_ = false; // a finish reason came
+    bool done_ = false;     // [DONE] came
 };
 
 } // namespace heddle::providers::openai

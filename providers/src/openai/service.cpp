@@ -79,9 +79,8 @@ result<std::vector<std::string>> read_models(json_reader& reader,
     HEDDLE_TRY(const json::value tree, reader.parse(received.body));
     const json::array* list = tree.if_array(); // some send the bare list
     if (const json::object* root = tree.if_object()) {
-        const json::value* failed = member(*root, "error");
         service_failure failure;
-        if (failed && !failed->is_null() && read_failure(*root, failure)) {
+        if (holds_error(*root) && read_failure(*root, failure)) {
             return reader.service_error(failure);
         }
         list = array_member(*root, "data");
@@ -116,8 +115,7 @@ rate_limit_headers read_limits(const ports::http_response& head,
 }
 
 bool is_event_stream(const ports::http_response& head) noexcept {
-    return head.status >= 200 && head.status < 300 &&
-           head.header("content-type").value_or("").starts_with("text/event-stream");
+    return is_success_of_type(head, "text/event-stream");
 }
 
 } // namespace heddle::providers::openai

@@ -118,7 +118,7 @@ result<chat_response> read_response(json_reader& reader, const json::object& roo
     const auto failed = [&](error failure) { return with_so_far(std::move(failure), response); };
     service_failure failure;
     failure.in_stream = mode == response_mode::stream;
-    if (const json::value* said = member(root, "error"); said && !said->is_null()) {
+    if (holds_error(root)) {
         (void)openai::read_failure(root, failure);
         return failed(reader.service_error(failure));
     }

@@ -11,6 +11,12 @@ std::int64_t place_of(const json::object& event) { return count_member(event, "o
 
 bool is_of_response(std::string_view type) noexcept { return type.starts_with("response."); }
 
+/// Whether an event that is not a JSON object may be skipped: by its name it is of another kind.
+bool may_skip(const sse_event& read) {
+    return !read.type.empty() && read.type != "message" && read.type != "error" &&
+           !is_of_response(read.type);
+}
+
 /// Whether an event ends the response with an error. Gateways name the kind of the error in `type`,
 /// or pass on an event of another format. An `error` in other events of a response is that of a
 /// tool which the service runs.
@@ -30,8 +36,9 @@ result<void> response_stream::feed(std::string_view piece, const ports::chat_del
 result<void> response_stream::take_event(const sse_event& read,
                                          const ports::chat_delta_sink& on_delta) {
     const std::string_view data = read.data;
-    if (done_ || data == "[DONE]") return {}; // some compatible servers end as Chat does
+    if (done_ || is_end_mark(data)) return {}; // some compatible servers end as Chat does
     auto parsed = read_event(reader_, data);
+    if (!parsed && may_skip(read)) return {};
     if (!parsed) return with_so_far(std::move(parsed).error(), response_);
     const json::value tree = *std::move(parsed);
     const json::object& event = tree.get_object();
@@ -116,7 +123,9 @@ result<void> response_stream::take_end(const json::object& event,
     const std::size_t before = response_.text.size();
     pieces_.end(response_);
     const std::string ended = response_.text.substr(before);
-    const std::string unsent = response_.text.empty() ? std::move(read->text) : std::string();
+    const std::string unsent = read->text.starts_with(response_.text)
+                                   ? read->text.substr(response_.text.size())
+                                   : std::string();
     read->text = std::move(response_.text);
     if (read->refusal.empty()) read->refusal = std::move(response_.refusal);
     if (read->tool_calls.empty()) read->tool_calls = std::move(response_.tool_calls);
@@ -128,14 +137,13 @@ result<void> response_stream::take_end(const json::object& event,
     }
     response_ = *std::move(read);
     response_.text += unsent;
-    return hand_over(unsent.empty() ? ended : unsent, on_delta);
+    return hand_over(ended + unsent, on_delta);
 }
 
 error response_stream::reported_error(const json::object& event) {
     service_failure failure;
     failure.in_stream = true;
-    const json::value* inner = member(event, "error");
-    if (inner && !inner->is_null()) {
+    if (holds_error(event)) {
         (void)openai::read_failure(event, failure);
     } else {
         const std::string_view type = text_member(event, "type");

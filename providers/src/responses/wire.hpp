@@ -56,6 +56,8 @@ public:
     [[nodiscard]] result<void> feed(std::string_view piece,
                                     const ports::chat_delta_sink& on_delta) override;
     [[nodiscard]] result<ports::chat_response> finish() override;
+    [[nodiscard]] bool is_whole() const noexcept override { return done_; }
+    [[nodiscard]] bool has_ended() const noexcept override { return done_; }
     [[nodiscard]] bool started() const noexcept override;
     [[nodiscard]] const ports::chat_response& so_far() const noexcept override { return response_; }
 

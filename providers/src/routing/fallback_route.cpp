@@ -75,9 +75,7 @@ struct fallback_route::progress {
         if (!failed) return last;
         last = std::move(last).with_trace("after " + target_text(targets[at - 1]) +
                                           " failed: " + failed->message());
-        if (last.info().attempts) {
-            last = std::move(last).with_attempts(*last.info().attempts + attempts);
-        }
+        last = ports::with_other_attempts(std::move(last), attempts);
         return std::move(last).with_last_cause(*std::move(failed));
     }
 };

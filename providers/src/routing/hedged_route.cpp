@@ -29,16 +29,17 @@ error with_other(error shown, const std::optional<result<chat_response>>& other,
                  const route_target& target) {
     if (!other) return shown;
     std::vector<ports::lost_request> lost;
-    std::uint32_t attempts = ports::attempts_of(shown);
+    std::uint32_t attempts = 0;
     if (*other) {
         ports::add_lost(lost, **other);
         sign_lost(lost, 0, target);
-        attempts += (*other)->attempts;
+        attempts = (*other)->attempts;
     } else {
         add_lost_of(lost, other->error(), target);
-        attempts += ports::attempts_of(other->error());
+        attempts = ports::attempts_of(other->error());
     }
-    return ports::with_lost(std::move(shown).with_attempts(attempts), std::move(lost));
+    return ports::with_lost(ports::with_other_attempts(std::move(shown), attempts),
+                            std::move(lost));
 }
 
 double tokens_of(const chat_response& response) noexcept {

@@ -31,20 +31,19 @@ inline void add_lost_of(std::vector<ports::lost_request>& lost, const error& fai
     sign_lost(lost, first, target);
 }
 
-/// The failure of a target, as the failure of the route: its requests are that target's.
+/// The failure of a target, as the failure of the route: its requests are that target's. The last
+/// one stays the request under way, which counts with more than its input although nothing has
+/// arrived.
 [[nodiscard]] inline error signed_failure(error failure, const route_target& target) {
     if (ports::is_unpaid(failure) && ports::lost_with(failure).empty()) return failure;
-    std::vector<ports::lost_request> lost;
-    const ports::chat_response* part = ports::part_of(failure);
-    if (!part) {
-        add_lost_of(lost, failure, target);
-        const std::uint32_t attempts = ports::attempts_of(failure);
-        return ports::between_attempts(std::move(failure), std::move(lost), attempts);
-    }
-    auto object = std::make_shared<ports::partial_response>(*part);
-    sign(object->so_far, target);
-    if (object->so_far.model.empty()) object->so_far.model = target.model;
+    const auto* before = dynamic_cast<const ports::partial_response*>(failure.info().payload.get());
+    auto object = before ? std::make_shared<ports::partial_response>(*before)
+                         : std::make_shared<ports::partial_response>(ports::begun_response());
     sign_lost(object->so_far.lost, 0, target);
+    if (!ports::is_unpaid(failure)) {
+        sign(object->so_far, target);
+        if (object->so_far.model.empty()) object->so_far.model = target.model;
+    }
     return std::move(failure).with_payload(std::move(object));
 }
 

@@ -103,6 +103,10 @@ struct http_request {
     /// arrived of a 2xx response when the exchange failed. Null: nobody asks. Not owned; outlives
     /// the call.
     std::size_t* received = nullptr;
+    /// stream() only: true once the receiver has all that it needs of the body. If the body does
+    /// not end within a quarter of a second from then, the exchange fails with idle_timeout,
+    /// whatever still arrives. Null: the body is read to its end. Not owned; outlives the call.
+    const bool* enough = nullptr;
     /// Notified when the request has been written; null: none. Not owned; outlives the call.
     sent_listener* sent = nullptr;
     /// If `headers` contains Accept-Encoding, that one is sent, and the body is not decoded.

@@ -40,7 +40,7 @@ enum class llm_errc : int {
 
 /// The payload of an error that ends a response midway: what had arrived by then. When nothing had,
 /// it still holds the requests of earlier attempts.
-class partial_response final : public error_payload {
+class partial_response : public error_payload {
 public:
     explicit partial_response(chat_response received) : so_far(std::move(received)) {}
     chat_response so_far;
@@ -69,6 +69,9 @@ void add_lost(std::vector<lost_request>& lost, const chat_response& response);
 /// Returns `failure` for a request that was never written to a connection: free of charge, whatever
 /// ended it.
 [[nodiscard]] error with_nothing_sent(error failure);
+/// Returns `failure` with the number of requests that the call sent to others before it or beside
+/// it. A last request that is free of charge stays so.
+[[nodiscard]] error with_other_attempts(error failure, std::uint32_t others);
 /// Returns `failure` for a call that ended between two requests. `lost`: all requests that may be
 /// charged for; `attempts`: the number of requests sent.
 [[nodiscard]] error between_attempts(error failure, std::vector<lost_request> lost,

@@ -21,9 +21,9 @@ struct spending_bounds {
     std::optional<std::uint64_t> calls;
 };
 
-/// A budget that is used up: no further call is sent.
+/// A budget that is used up, or a limit of a task that is: no further request is sent.
 struct spent_budget {
-    std::string_view resource; ///< cost, calls
+    std::string_view resource; ///< cost, calls; of a limit also tokens
     double used = 0;
     double limit = 0;
     std::string message;

@@ -1,5 +1,6 @@
 #include "tasks/run/execution_end.hpp"
 
+#include "tasks/run/kept_refusal.hpp"
 #include "tasks/run/subtasks.hpp"
 
 #include <heddle/lang/errors.hpp>
@@ -52,6 +53,10 @@ result<lang::value> execution_end::take_error(error failure, std::string_view sa
     const ports::chat_response* part = ports::part_of(failure);
     std::string kept = part ? part->text : std::string();
     if (kept.empty()) kept = said.empty() ? dialog_.last_said() : said;
+    if (const stopped_call* stop = stopped_by(failure)) {
+        const spent_budget& over = stop->over;
+        return report_.exhaust({over.resource, over.used, over.limit, over.message}, kept);
+    }
     if (!failure.is_cancelled()) return report_.fail_request(std::move(failure), kept);
     if (!time_.is_over(failure)) return report_.cancel(std::move(failure));
     return report_.exhaust(time_.exhausted(), kept);

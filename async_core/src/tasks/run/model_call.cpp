@@ -36,6 +36,7 @@ std::optional<spent_budget> model_call::ask_cache_instead(spent_budget over) {
 }
 
 coro::task<result<ports::chat_response>> model_call::ask(coro::call_context context) {
+    refusal_.clear();
     auto& scheduling = request_.scheduling;
     if (!scheduling.one_at_a_time)
         scheduling.one_at_a_time =
@@ -54,7 +55,7 @@ void model_call::on_limit_wait(bool waits) noexcept { observer_->on_limit_wait(w
 /// In a durable run: a response that an earlier execution was given is used again.
 coro::task<result<ports::chat_response>> model_call::ask_once(coro::call_context context) {
     remembering_port provider(*choices_.provider(), choices_.provider_settings(), *context.step,
-                              costs_, time_, memory_);
+                              costs_, refusal_, time_, memory_);
     remembered_ = &provider;
     result<ports::chat_response> ended = ports::begun_response();
     if (stream_.is_open()) {
@@ -80,11 +81,9 @@ task<result<ports::send_terms>> model_call::before_sending(
     if (!lost.empty()) {
         if (auto over = costs_.over_budget(lost)) {
             if (remembered_) remembered_->note_refused();
-            co_return *std::move(over);
+            co_return refusal_.note(*std::move(over));
         }
-        auto allowed = costs_.allow_again(lost);
-        if (!allowed) co_return std::move(allowed).error();
-        terms = *allowed;
+        if (auto over = costs_.allow_again(lost, terms)) co_return refusal_.note(*std::move(over));
     }
     if (remembered_) {
         result<void> noted = co_await remembered_->note_sent(costs_.if_lost(), context);

@@ -3,6 +3,7 @@
 
 #include "tasks/run/cache_search.hpp"
 #include "tasks/run/call_choices.hpp"
+#include "tasks/run/kept_refusal.hpp"
 #include "tasks/run/response_stream.hpp"
 #include "tasks/run/task_costs.hpp"
 #include "tasks/run/task_time.hpp"
@@ -50,6 +51,8 @@ public:
     [[nodiscard]] std::optional<spent_budget> ask_cache_instead(spent_budget over);
     /// Errors: as llm_port::complete.
     [[nodiscard]] coro::task<result<ports::chat_response>> ask(coro::call_context context);
+    /// Marks the failure of a call that a budget or limit ended between two requests.
+    void mark_stopped(result<ports::chat_response>& response) const { refusal_.mark(response); }
     /// The error of whoever receives the pieces: it counts, whatever the response is.
     [[nodiscard]] std::optional<error> take_receiver_failure() noexcept {
         return stream_.take_failure();
@@ -84,6 +87,7 @@ private:
     task_costs costs_;
     cache_search search_;
     response_stream stream_;
+    request_refusal refusal_;
     bool is_repeated_ = false;
     bool paid_earlier_ = false; ///< the response was kept, and what it cost counted then
     remembering_port* remembered_ = nullptr; ///< of the request under way, in a durable run

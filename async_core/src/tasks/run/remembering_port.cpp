@@ -1,6 +1,7 @@
 #include "tasks/run/remembering_port.hpp"
 
 #include "tasks/run/kept_failure.hpp"
+#include "tasks/run/kept_refusal.hpp"
 #include "tasks/run/task_costs.hpp"
 
 #include <heddle/host/row_history.hpp>
@@ -71,6 +72,7 @@ void remembering_port::note_unpaid() {
 task<result<chat_response>> remembering_port::keep(result<chat_response> ended,
                                                    call_context context) {
     if (!ended) {
+        refusal_.mark(ended);
         // Cancelled before it was written, for one.
         if (ports::is_unpaid(ended.error()) && ports::lost_with(ended.error()).empty()) {
             while (noted_ != 0) note_unpaid();

@@ -17,6 +17,7 @@ class heap;
 
 namespace heddle::tasks {
 
+class request_refusal;
 class task_costs;
 
 /// Returns the response that an earlier execution of the step received, with its cost, or the error
@@ -26,11 +27,12 @@ class task_costs;
 class remembering_port final : public ports::forwarding_llm_port {
 public:
     /// `costs` computes the cost of a response. `settings`: as of model_choice; a part of what is
-    /// asked. `time`: of the task that asks.
+    /// asked. `refusal`: of a further request of the call. `time`: of the task that asks.
     remembering_port(ports::llm_port& inner, std::string_view settings, ports::step_memory& step,
-                     const task_costs& costs, const task_time& time, lang::heap& memory)
-        : forwarding_llm_port(inner), settings_(settings), step_(step), costs_(costs), time_(time),
-          memory_(memory) {}
+                     const task_costs& costs, const request_refusal& refusal, const task_time& time,
+                     lang::heap& memory)
+        : forwarding_llm_port(inner), settings_(settings), step_(step), costs_(costs),
+          refusal_(refusal), time_(time), memory_(memory) {}
 
     /// Notes that the request of the call is about to be sent, for each of its attempts: each may
     /// be charged for. `if_lost`: its cost if the response is lost. Errors: io_error when it cannot
@@ -62,6 +64,7 @@ private:
     std::string_view settings_;
     ports::step_memory& step_;
     const task_costs& costs_;
+    const request_refusal& refusal_;
     const task_time& time_;
     lang::heap& memory_;
     ports::digest128 asked_; ///< of the request under way

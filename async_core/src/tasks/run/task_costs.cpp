@@ -3,6 +3,7 @@
 #include <heddle/tasks/output/task_failure_reason.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace heddle::tasks {
 
@@ -103,22 +104,20 @@ counted_loss task_costs::loss_of(const std::vector<ports::lost_request>& lost) c
     return sum;
 }
 
-std::optional<error> task_costs::over_budget(const std::vector<ports::lost_request>& lost) const {
-    const auto over = share_.passed_by(loss_of(lost).usd);
-    if (!over) return std::nullopt;
-    return task_failed(task_failure_reason::llm_error, over->message);
+std::optional<spent_budget> task_costs::over_budget(
+    const std::vector<ports::lost_request>& lost) const {
+    return share_.passed_by(loss_of(lost).usd);
 }
 
-result<ports::send_terms> task_costs::allow_again(
-    const std::vector<ports::lost_request>& lost) const {
-    ports::send_terms terms;
-    if (const auto over = session_.check_again(loss_of(lost), terms.max_output_tokens))
-        return task_failed(task_failure_reason::llm_error, over->message);
-    return terms;
+std::optional<spent_budget> task_costs::allow_again(const std::vector<ports::lost_request>& lost,
+                                                    ports::send_terms& terms) const {
+    auto over = session_.check_again(loss_of(lost), terms.max_output_tokens);
+    if (!over) return std::nullopt;
+    return spent_budget{over->resource, over->used, over->limit, std::move(over->message)};
 }
 
 ports::cost_if_lost task_costs::if_lost() const {
-    const paid_request paid = min_paid();
+    const paid_request paid = min_paid(ports::begun_response());
     ports::cost_if_lost cost;
     cost.least.requests = 1;
     cost.least.input_tokens = paid.use.usage.input;
@@ -165,7 +164,7 @@ paid_request task_costs::paid_for_part(const ports::chat_response& part,
     paid_request request = paid_for(part, attempts);
     const bool known = attempts == 0 || !request.use.estimated;
     if (!known && has_dollars_ && request.cost && share_.guessed())
-        request.cost = std::max(*request.cost, share_.expected());
+        request.cost = std::max(*request.cost, unreported_cost(part));
     return request;
 }
 
@@ -196,15 +195,35 @@ ports::step_spending task_costs::spending_of(const ports::chat_response& respons
     return spent;
 }
 
+/// What a request counts in a budget in dollars if its cost stays unknown. `asked`: what a route
+/// recorded of whom it asked. Until a call of its kind has ended, it is the estimate at the price
+/// of that one, whatever the dearest model of the route costs.
+double task_costs::unreported_cost(const ports::chat_response& asked) const {
+    if (asked.provider.empty() || !share_.guessed()) return share_.expected();
+    ports::token_usage most;
+    most.input = session_.estimate(request_);
+    most.output = std::min(request_.max_output_tokens.value_or(first_output), first_output);
+    return price_of(asked.provider, asked.asked_model, asked.model)
+        .of(most)
+        .value_or(share_.expected());
+}
+
 /// A request without a response: what was sent, and where a budget knows more, what such a call
 /// costs.
-paid_request task_costs::min_paid() const {
+paid_request task_costs::min_paid(const ports::chat_response& asked) const {
     paid_request request;
     request.use.estimated = true;
     request.use.usage.input = session_.estimate(request_);
-    request.cost = session_.price().of(request.use.usage);
-    if (has_dollars_ && request.cost) request.cost = std::max(*request.cost, share_.expected());
+    request.cost = price_of(asked.provider, asked.asked_model, asked.model).of(request.use.usage);
+    if (has_dollars_ && request.cost)
+        request.cost = std::max(*request.cost, unreported_cost(asked));
     return request;
+}
+
+/// The last request of a call that failed before anything had arrived.
+paid_request task_costs::min_paid(const error& failure) const {
+    const auto* asked = dynamic_cast<const ports::partial_response*>(failure.info().payload.get());
+    return min_paid(asked ? asked->so_far : ports::begun_response());
 }
 
 double task_costs::input_cost() const {
@@ -248,7 +267,7 @@ void task_costs::note_paid(double spent, std::uint32_t attempts) {
 void task_costs::count(const error& failure, bool paid_earlier) {
     if (paid_earlier && spends_ && !share_.held()) {
         const std::uint32_t attempts = ports::attempts_of(failure);
-        const double last = ports::is_unpaid(failure) ? 0 : min_paid().cost.value_or(0);
+        const double last = ports::is_unpaid(failure) ? 0 : min_paid(failure).cost.value_or(0);
         note_paid(last + lost_cost(ports::lost_with(failure)), attempts);
     }
     session_.set_paid_earlier(paid_earlier);
@@ -268,8 +287,9 @@ void task_costs::count(const error& failure) {
     }
     settle(failure);
     const std::vector<paid_request> lost = paid_for(ports::lost_with(failure));
-    const paid_request last =
-        ports::is_unpaid(failure) ? paid_request{{}, 0.0} : min_paid(); // no cost is a known one
+    const paid_request last = ports::is_unpaid(failure)
+                                  ? paid_request{{}, 0.0}
+                                  : min_paid(failure); // no cost is a known one
     session_.count_failed(attempts, attempts == 0 ? nullptr : &last.use, last.cost);
     count_lost(lost);
 }
@@ -305,7 +325,7 @@ void task_costs::settle(const error& failure) {
         return settle(least + lost_cost(part->lost), attempts != 0);
     }
     const double spent =
-        ports::is_unpaid(failure) ? 0 : min_paid().cost.value_or(share_.expected());
+        ports::is_unpaid(failure) ? 0 : min_paid(failure).cost.value_or(share_.expected());
     settle(spent + lost_cost(ports::lost_with(failure)), attempts != 0);
 }
 

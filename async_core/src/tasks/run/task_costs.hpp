@@ -54,11 +54,12 @@ public:
     /// Whether a budget, or a limit of the task or of one above it, bounds what a call may use.
     [[nodiscard]] bool is_bounded() const noexcept { return spends_ || session_.shares_room(); }
     /// To be called before a further request of the call in progress. `lost`: earlier requests that
-    /// may be charged for. Errors: a limit of a task would be exceeded.
-    [[nodiscard]] result<ports::send_terms> allow_again(
-        const std::vector<ports::lost_request>& lost) const;
-    /// The same for the budgets: the error, if one would be exceeded.
-    [[nodiscard]] std::optional<error> over_budget(
+    /// may be charged for. A value: a limit of a task, which would be exceeded; else `terms` are
+    /// those of the request.
+    [[nodiscard]] std::optional<spent_budget> allow_again(
+        const std::vector<ports::lost_request>& lost, ports::send_terms& terms) const;
+    /// The same for the budgets.
+    [[nodiscard]] std::optional<spent_budget> over_budget(
         const std::vector<ports::lost_request>& lost) const;
     /// Reserves the cost of hedges of the call, without waiting. `at_once`: maximum number of
     /// requests in flight. False: the budgets do not allow them, and no hedge must be sent.
@@ -90,7 +91,9 @@ private:
                                              std::uint32_t attempts) const;
     [[nodiscard]] std::vector<paid_request> paid_for(
         const std::vector<ports::lost_request>& lost) const;
-    [[nodiscard]] paid_request min_paid() const;
+    [[nodiscard]] double unreported_cost(const ports::chat_response& asked) const;
+    [[nodiscard]] paid_request min_paid(const ports::chat_response& asked) const;
+    [[nodiscard]] paid_request min_paid(const error& failure) const;
     [[nodiscard]] counted_loss loss_of(const std::vector<ports::lost_request>& lost) const;
     [[nodiscard]] double lost_cost(const std::vector<ports::lost_request>& lost) const;
     [[nodiscard]] double input_cost() const;

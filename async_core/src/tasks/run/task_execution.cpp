@@ -104,6 +104,7 @@ coro::task<result<lang::value>> task_execution::run(task_runner& runner, task_ca
         ++execution.requests_;
         result<ports::chat_response> response =
             co_await execution.model_.ask(execution.time_.context());
+        execution.model_.mark_stopped(response);
         if (auto failed = execution.model_.take_receiver_failure()) {
             co_return execution.end_.abandon(response, *std::move(failed));
         }

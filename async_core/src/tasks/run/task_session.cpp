@@ -360,7 +360,8 @@ counted_use task_session::use_of(const std::optional<ports::token_usage>& report
         use.estimated = true;
     };
     take(use.usage.input, use.usage.input_reported, estimate(asked_bytes_));
-    take(use.usage.output, use.usage.output_reported, estimate(received));
+    take(use.usage.output, use.usage.output_reported,
+         received == 0 ? 0 : std::max<std::int64_t>(1, estimate(received)));
     for (std::int64_t* each : {&use.usage.cached, &use.usage.cache_written, &use.usage.reasoning}) {
         *each = std::clamp<std::int64_t>(*each, 0, max_tokens_of_a_request);
     }

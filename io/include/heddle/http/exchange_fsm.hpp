@@ -34,7 +34,8 @@ enum class stream_end : std::uint8_t {
 struct exchange_rules {
     std::string_view origin; ///< for messages; outlives the machine
     ports::http_limits limits;
-    coro::deadline until; ///< deadline of the call; passing it cancels
+    coro::deadline until;         ///< deadline of the call; passing it cancels
+    const bool* enough = nullptr; ///< the receiver needs no more of the body; null: it needs all
     bool head_request = false;
     bool idempotent = false;
     bool once = false;      ///< not sent again once it was written
@@ -57,10 +58,13 @@ struct exchange_rules {
 /// processed the request; it is then replaced, once, only if the request is idempotent, and so is a
 /// new connection. Interim responses (1xx) do not begin the response: `first_byte` continues after
 /// them.
+/// Once the receiver has enough, the body has `after_enough` to end, so that the connection can be
+/// used again; else the exchange ends as if it had been idle.
 class exchange_fsm {
 public:
     using time_point = coro::clock::time_point;
     static constexpr std::chrono::milliseconds stale_within{1000};
+    static constexpr std::chrono::milliseconds after_enough{250};
 
     exchange_fsm(parser_cache& cache, const exchange_rules& rules, response_target target)
         : rules_(rules), target_(target), parser_(cache) {}
@@ -111,6 +115,7 @@ private:
     response_parser parser_;
     time_point started_{};
     time_point mark_{}; ///< begin of the phase, or the last progress in it
+    time_point enough_until_ = time_point::max(); ///< the receiver had enough before
     time_point sent_{}; ///< when the request was completely sent, or could not be sent
     std::optional<error> outcome_;
     boost::system::error_code send_error_;

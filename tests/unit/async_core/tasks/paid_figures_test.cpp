@@ -3,6 +3,7 @@
 #include "tasks_testing.hpp"
 
 #include <heddle/ports/http_port.hpp>
+#include <heddle/ports/send_gate.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -241,6 +242,92 @@ TEST(paid_figures, mark_what_is_estimated) {
     EXPECT_THAT(usage(ports::token_usage{INT64_MAX, 3}), HasSubstr(R"("estimated":true)"));
     EXPECT_THAT(usage(ports::token_usage{5, 0}), HasSubstr(R"("output_tokens":1000)"));
     EXPECT_THAT(usage(ports::token_usage{5, 3}), Not(HasSubstr("estimated")));
+}
+
+TEST(paid_figures, of_a_short_text_are_one_token_at_least_and_none_where_a_filter_wrote_it) {
+    harness w({}, priced());
+    ASSERT_EQ(w.json(std::string(definitions) + "1"), "1");
+    w.llm.replies.push_back(giving(response_with("x", {})));
+    EXPECT_EQ(w.json("(get-in (t) '(notes usage output_tokens))"), "1");
+    w.llm.replies.clear();
+    chat_response blocked = response_with("", ports::token_usage{10, 0});
+    blocked.finish = ports::finish_reason::content_filter;
+    blocked.refusal = "the service blocked the prompt (SAFETY)";
+    w.llm.replies.push_back(giving(blocked));
+    EXPECT_EQ(w.json("(get-in (t) '(notes usage output_tokens))"), "0");
+}
+
+/// A failure of which a route has recorded whom it asked last.
+error asked_elsewhere(error failure) {
+    chat_response nothing = ports::begun_response();
+    nothing.provider = "elsewhere";
+    nothing.asked_model = nothing.model = "m";
+    return with_part(std::move(failure), nothing);
+}
+
+TEST(paid_figures, of_a_target_that_was_under_way_are_the_estimate_at_its_own_price) {
+    harness w({}, priced());
+    ASSERT_EQ(w.json(std::string(definitions) + "1"), "1");
+    w.llm.replies.push_back(failing(asked_elsewhere(server_error())));
+    EXPECT_EQ(w.json("(define (kind) (get-in (t) '(notes error type)))"
+                     "(with ((budget-usd 60)) (list (kind) (kind) (kind) (kind)))"),
+              R"(["TASK_FAILURE","TASK_FAILURE","TASK_FAILURE","RESOURCE_EXHAUSTION"])");
+    ASSERT_GE(w.observer.costs.size(), 3U);
+    EXPECT_NEAR(w.observer.costs[0].value_or(0), 2 * 3 * 4.096, 0.2) << "4096 tokens of output";
+}
+
+std::vector<ports::lost_request> first_target() {
+    return {{"elsewhere", "m", ports::token_usage{1000, 1000}, 0, "m"}};
+}
+
+/// A route of two targets: the first one fails and is paid for, the second one may be refused.
+class failing_over final : public ports::llm_port {
+public:
+    std::string_view provider_name() const noexcept override { return "over"; }
+    coro::task<result<chat_response>> complete(const chat_request& request,
+                                               coro::call_context context) override {
+        const std::vector<ports::lost_request> before = first_target();
+        if (!request.sends) co_return response_with("unbounded", ports::token_usage{1, 1});
+        result<ports::send_terms> terms =
+            co_await request.sends->before_sending(request, before, context);
+        if (!terms) {
+            error refused = std::move(terms).error().with_trace("after a failed: broken");
+            co_return ports::between_attempts(std::move(refused), before, 1);
+        }
+        co_return with_lost(response_with("over", ports::token_usage{10, 10}), before);
+    }
+    coro::task<result<chat_response>> stream(const chat_request& request,
+                                             ports::chat_delta_sink /*on_delta*/,
+                                             coro::call_context context) override {
+        return complete(request, context);
+    }
+};
+
+TEST(paid_figures, of_a_call_that_a_limit_stops_between_two_targets_are_those_of_the_first) {
+    const std::string show =
+        "(define (show r) (list (get-in r '(notes error type)) (get-in r '(notes error resource)) "
+        "(get-in r '(notes usage requests)) (get-in r '(notes usage cost_usd)) "
+        "(get-in r '(notes usage output_tokens))))";
+    const auto outcome = [&](const std::string& limits, const std::string& with) {
+        harness w({}, priced());
+        failing_over over;
+        w.models.add(over);
+        std::string said =
+            w.json(show + "(defatom f (params) (instructions \"x\") (model \"over:m\")" + limits +
+                   ")" + with);
+        EXPECT_EQ(w.observer.costs.size(), 1U);
+        return said;
+    };
+    const std::string stopped = ",1,8.0,1000]";
+    EXPECT_EQ(outcome("", "(with ((budget-usd 7)) (show (f)))"),
+              R"(["RESOURCE_EXHAUSTION","cost")" + stopped);
+    EXPECT_EQ(outcome("(resource_limits ((max_cost_usd 7)))", "(show (f))"),
+              R"(["RESOURCE_EXHAUSTION","cost")" + stopped);
+    EXPECT_EQ(outcome("(resource_limits ((max_tokens_total 1900)))", "(show (f))"),
+              R"(["RESOURCE_EXHAUSTION","tokens")" + stopped);
+    EXPECT_THAT(outcome("", "(with ((budget-usd 7)) (get-in (f) '(notes error message)))"),
+                HasSubstr("after a failed: broken"));
+    EXPECT_THAT(outcome("", "(with ((budget-usd 70)) (content (f)))"), HasSubstr("over"));
 }
 
 // ---------------------------------------------------------------- what was said

@@ -36,6 +36,40 @@ TEST(exchange_fsm, head_requests_end_with_the_head) {
     EXPECT_TRUE(b.fsm->keeps_connection());
 }
 
+TEST(exchange_fsm, a_body_that_does_not_end_is_not_awaited_once_the_receiver_has_enough) {
+    bool enough = false;
+    exchange_rules rules;
+    rules.enough = &enough;
+    bench b(rules);
+    b.rules.limits.idle = 60s;
+    b.rules.limits.total = 600s;
+    b.fsm = std::make_unique<exchange_fsm>(b.cache, b.rules,
+                                           response_target{&b.response, nullptr, nullptr});
+    go_to(b, place::in_body);
+    EXPECT_EQ(b.fsm->next_time(), b.now + 60s);
+    enough = true;
+    EXPECT_EQ(b.fsm->received("l", b.now), step::receive);
+    EXPECT_EQ(b.fsm->next_time(), b.now + exchange_fsm::after_enough);
+    // What arrives all the same does not prolong it.
+    EXPECT_EQ(b.fsm->received("l", b.now + 100ms), step::receive);
+    EXPECT_EQ(b.fsm->next_time(), b.now + exchange_fsm::after_enough);
+    EXPECT_EQ(b.fsm->timed(b.now + 100ms), step::wait);
+    EXPECT_EQ(b.fsm->timed(b.now + exchange_fsm::after_enough), step::finish);
+    EXPECT_EQ(b.code(), http_errc::idle_timeout);
+    EXPECT_FALSE(b.fsm->keeps_connection());
+}
+
+TEST(exchange_fsm, a_body_that_ends_in_time_keeps_its_connection_though_there_was_enough) {
+    const bool enough = true;
+    exchange_rules rules;
+    rules.enough = &enough;
+    bench b(rules);
+    go_to(b, place::in_body);
+    EXPECT_EQ(b.fsm->received("llo", b.now + 10ms), step::finish);
+    EXPECT_TRUE(b.succeeded());
+    EXPECT_TRUE(b.fsm->keeps_connection());
+}
+
 // --- failing at each step in turn ---------------------------------------------------------------
 
 TEST(exchange_fsm, cancelling_at_each_place_ends_it_and_closes) {

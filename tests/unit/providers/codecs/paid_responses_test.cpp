@@ -351,6 +351,86 @@ TEST(paid_responses, a_stream_that_breaks_off_does_not_know_its_output) {
     EXPECT_FALSE(part->usage->output_reported);
 }
 
+TEST(paid_responses, a_stream_knows_when_it_is_whole_and_when_nothing_follows) {
+    for (auto* make : {openai_chat, openai_responses, anthropic, gemini, ollama}) {
+        const service each = make();
+        SCOPED_TRACE(each.name);
+        const auto reader = each.codec->open_stream();
+        EXPECT_FALSE(reader->is_whole());
+        EXPECT_FALSE(reader->has_ended());
+        ASSERT_TRUE(reader->feed(each.stream({}), nullptr));
+        EXPECT_TRUE(reader->is_whole());
+        if (each.name == "gemini") { // which has no end mark, though servers alike send one
+            EXPECT_FALSE(reader->has_ended());
+            ASSERT_TRUE(reader->feed(event(" [DONE] "), nullptr));
+        }
+        EXPECT_TRUE(reader->has_ended());
+        EXPECT_TRUE(reader->finish());
+    }
+}
+
+TEST(paid_responses, figures_of_a_stream_are_not_replaced_by_zeros_or_nothing) {
+    const auto openai = providers::make_openai_codec({}).value();
+    const auto anthropic = providers::make_anthropic_codec({}).value();
+    const auto gemini = providers::make_gemini_codec({}).value();
+    const auto usage = [](providers::chat_codec& codec, const std::string& body) {
+        const auto read = stream_of(codec, body);
+        EXPECT_TRUE(read && read->usage) << body;
+        return read && read->usage ? *read->usage : ports::token_usage{};
+    };
+    const auto chat = [&](const std::string& first, const std::string& then) {
+        return usage(*openai, event(R"({"choices":[{"delta":{"content":"hello"},)"
+                                    R"("finish_reason":"stop"}],"usage":)" +
+                                    first + "}") +
+                                  event(R"({"choices":[],"usage":)" + then + "}") +
+                                  event("[DONE]"));
+    };
+    const std::string full = R"({"prompt_tokens":10,"completion_tokens":7,)"
+                             R"("prompt_tokens_details":{"cached_tokens":4}})";
+    for (const char* nothing :
+         {R"({"prompt_tokens":0,"completion_tokens":0})", "null", R"({"prompt_tokens":null})",
+          R"({"prompt_tokens":10,"completion_tokens":null})"}) {
+        const ports::token_usage read = chat(full, nothing);
+        EXPECT_EQ(read.input, 10) << nothing;
+        EXPECT_EQ(read.output, 7) << nothing;
+        EXPECT_EQ(read.cached, 4) << nothing;
+        EXPECT_TRUE(read.input_reported && read.output_reported);
+    }
+    EXPECT_EQ(chat(R"({"prompt_tokens":1000})", R"({"completion_tokens":5})").input, 1000);
+    EXPECT_EQ(chat(full, R"({"prompt_tokens":10,"completion_tokens":9})").output, 9);
+
+    const auto message = [&](const std::string& end) {
+        return usage(
+            *anthropic,
+            event(R"({"type":"message_start","message":{"usage":)"
+                  R"({"input_tokens":10,"output_tokens":1,"cache_read_input_tokens":50}}})") +
+                event(R"({"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":)" +
+                      end + "}") +
+                event(R"({"type":"message_stop"})"));
+    };
+    for (const char* end :
+         {R"({"input_tokens":0,"output_tokens":5,"cache_read_input_tokens":0})",
+          R"({"input_tokens":null,"output_tokens":5,"cache_read_input_tokens":null})"}) {
+        const ports::token_usage read = message(end);
+        EXPECT_EQ(read.input, 60) << end;
+        EXPECT_EQ(read.cached, 50) << end;
+        EXPECT_EQ(read.output, 5) << end;
+    }
+
+    const auto chunks = [&](const std::string& first, const std::string& then) {
+        const auto chunk = [](const std::string& counts, const std::string& finish) {
+            return event(R"({"candidates":[{"content":{"parts":[{"text":"hello"}]})" + finish +
+                         R"(}],"usageMetadata":)" + counts + "}");
+        };
+        return usage(*gemini, chunk(first, "") + chunk(then, R"(,"finishReason":"STOP")"));
+    };
+    const std::string begun = R"({"promptTokenCount":10,"candidatesTokenCount":7,)"
+                              R"("thoughtsTokenCount":100})";
+    EXPECT_EQ(chunks(begun, R"({"promptTokenCount":10})").output, 107);
+    EXPECT_EQ(chunks(begun, R"({"promptTokenCount":10,"candidatesTokenCount":8})").output, 108);
+    EXPECT_EQ(chunks(begun, R"({"candidatesTokenCount":8})").input, 10);
+}
+
 TEST(paid_responses, content_that_is_a_value_is_its_text) {
     const auto codec = providers::make_openai_codec({}).value();
     const auto text = [&](const std::string& content) {

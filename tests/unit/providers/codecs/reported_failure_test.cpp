@@ -127,5 +127,81 @@ TEST(reported_failure, the_wait_is_read_from_the_text_and_named) {
     EXPECT_FALSE(openai->decode(limited, {}).error().info().retry_after);
 }
 
+TEST(reported_failure, an_empty_error_beside_a_response_is_none) {
+    for (const char* empty : {R"("")", "{}", "false", "null", "[]"}) {
+        SCOPED_TRACE(empty);
+        const std::string member = R"("error":)" + std::string(empty) + ",";
+        const auto openai = providers::make_openai_codec({}).value();
+        const auto read = [&](providers::chat_codec& codec, const std::string& rest) {
+            ports::http_response received;
+            received.status = 200;
+            received.body = "{" + member + rest;
+            const auto decoded = codec.decode(received, {});
+            EXPECT_TRUE(decoded) << decoded.error().message();
+            return decoded ? decoded->text : std::string();
+        };
+        EXPECT_EQ(read(*openai, R"("choices":[{"message":{"content":"ab"}}]})"), "ab");
+        const auto responses =
+            providers::make_responses_codec(named<providers::responses::options>()).value();
+        EXPECT_EQ(read(*responses, R"("status":"completed","output":[{"type":"message","content":)"
+                                   R"([{"type":"output_text","text":"ab"}]}]})"),
+                  "ab");
+        const auto ollama = providers::make_ollama_codec({}).value();
+        EXPECT_EQ(read(*ollama, R"("message":{"content":"ab"},"done":true})"), "ab");
+        const auto stream = openai->open_stream();
+        ASSERT_TRUE(stream->feed("data: {" + member + R"("choices":[{"delta":{"content":"ab"}}]})" +
+                                     "\n\ndata: [DONE]\n\n",
+                                 {}));
+        const auto streamed = stream->finish();
+        ASSERT_TRUE(streamed);
+        EXPECT_EQ(streamed->text, "ab");
+    }
+}
+
+TEST(reported_failure, events_of_other_kinds_need_not_be_json) {
+    for (codec_case& each : all_codecs()) {
+        if (each.name != "anthropic" && each.name != "responses") continue;
+        SCOPED_TRACE(each.name);
+        for (const char* other : {"event: ping\ndata: hello\n\n", "event: weird\ndata: [1]\n\n"}) {
+            const auto stream = each.codec->open_stream();
+            ASSERT_TRUE(stream->feed(other + each.piece, {}));
+            EXPECT_EQ(stream->so_far().text, "ab");
+        }
+        EXPECT_FALSE(each.codec->open_stream()->feed("data: hello\n\n", {})) << "it has no name";
+        EXPECT_FALSE(each.codec->open_stream()->feed("event: error\ndata: hello\n\n", {}));
+    }
+}
+
+TEST(streamed_responses, are_recognised_whatever_the_server_calls_them) {
+    for (codec_case& each : all_codecs()) {
+        ports::http_response head;
+        head.status = 200;
+        head.headers = {{"content-type", "Text/Event-Stream; charset=utf-8"}};
+        EXPECT_TRUE(each.codec->is_stream(head)) << each.name;
+    }
+    const auto ollama = providers::make_ollama_codec({}).value();
+    ports::http_response received;
+    received.status = 200;
+    received.headers = {{"content-type", "application/json"}};
+    received.body =
+        "{\"message\":{\"content\":\"a\"},\"done\":false}\n"
+        "{\"message\":{\"content\":\"b\"},\"done\":true,\"eval_count\":2}\n";
+    const auto read = ollama->decode(received, {});
+    ASSERT_TRUE(read) << read.error().message();
+    EXPECT_EQ(read->text, "ab");
+    EXPECT_EQ(read->usage.value().output, 2);
+}
+
+TEST(choices, of_which_there_are_several_are_taken_by_their_index) {
+    const auto codec = providers::make_openai_codec({}).value();
+    ports::http_response received;
+    received.status = 200;
+    received.body = R"({"choices":[{"index":1,"message":{"content":"second"}},)"
+                    R"({"index":0,"message":{"content":"first"}}]})";
+    const auto read = codec->decode(received, {});
+    ASSERT_TRUE(read) << read.error().message();
+    EXPECT_EQ(read->text, "first");
+}
+
 } // namespace
 } // namespace heddle::testing

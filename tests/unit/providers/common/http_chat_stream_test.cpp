@@ -65,6 +65,66 @@ TEST(http_chat_provider, an_endless_stream_is_bounded) {
     EXPECT_EQ(response.error().code(), make_error_code(llm_errc::protocol));
 }
 
+constexpr std::string_view finished =
+    "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+
+TEST(http_chat_provider, a_complete_stream_counts_however_its_connection_ends) {
+    for (const auto code : {http_errc::connection_reset, http_errc::connection_closed,
+                            http_errc::idle_timeout, http_errc::total_timeout}) {
+        fixture with;
+        with.breaks(code, std::string(piece) + std::string(last));
+        auto response = with.stream();
+        ASSERT_TRUE(response) << response.error().message();
+        EXPECT_EQ(response->text, "ab");
+        EXPECT_EQ(response->finish, ports::finish_reason::stop);
+        ASSERT_TRUE(response->usage);
+        EXPECT_EQ(response->usage->output, 1);
+        EXPECT_TRUE(response->usage->output_reported);
+        EXPECT_EQ(response->attempts, 1U);
+        EXPECT_NE(with.http.requests.back().enough, nullptr);
+        // A finish reason is enough, although there may be no usage.
+        with.breaks(code, std::string(piece) + std::string(finished));
+        response = with.stream();
+        ASSERT_TRUE(response) << response.error().message();
+        EXPECT_EQ(response->text, "ab");
+        EXPECT_FALSE(response->usage);
+        EXPECT_EQ(with.http.requests.size(), 2U);
+        EXPECT_EQ(with.handed_out, "abab");
+    }
+}
+
+TEST(http_chat_provider, the_end_mark_ends_a_stream_whatever_follows) {
+    fixture with;
+    with.options.limits.max_body_bytes = 1'000;
+    std::string body = std::string(piece) + std::string(last);
+    body += "data: {\"error\":{\"message\":\"late\"}}\n\n" + std::string(2'000, ' ');
+    with.http.reply(200, body, as_stream);
+    with.http.responses.back().piece = 16;
+    auto response = with.stream();
+    ASSERT_TRUE(response) << response.error().message();
+    EXPECT_EQ(response->text, "ab");
+    // A cancelled call has been paid for: its response is used.
+    with.http.reply(200, std::string(piece) + std::string(last), as_stream);
+    with.http.responses.back().ends_with = error::cancelled(cancel_reason::deadline);
+    EXPECT_TRUE(with.stream());
+    with.http.reply(200, std::string(piece) + std::string(finished), as_stream);
+    with.http.responses.back().ends_with = error::cancelled(cancel_reason::deadline);
+    response = with.stream();
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().cancelled_because(), cancel_reason::deadline);
+}
+
+TEST(http_chat_provider, what_is_wrong_after_the_finish_reason_is_passed_over) {
+    for (const char* wrong :
+         {"data: {\"error\":{\"message\":\"late\"}}\n\n", "data: nonsense\n\n"}) {
+        fixture with;
+        with.http.reply(200, std::string(piece) + std::string(finished) + wrong, as_stream);
+        const auto response = with.stream();
+        ASSERT_TRUE(response) << response.error().message();
+        EXPECT_EQ(response->text, "ab");
+    }
+}
+
 TEST(http_chat_provider, a_stream_that_is_begun_again_has_lost_what_came) {
     fixture at;
     at.request.scheduling.retry_after_text = true;

@@ -242,6 +242,27 @@ TEST(responses_wire, a_stream_without_pieces_is_taken_from_its_last_event) {
     EXPECT_EQ(deltas, "all");
 }
 
+TEST(responses_wire, text_that_only_the_last_event_has_is_delivered_after_the_pieces) {
+    const auto read = [](const std::string& whole, std::string& deltas) {
+        return read_stream(
+            {R"({"type":"response.output_text.delta","delta":"hello"})",
+             R"({"type":"response.completed","response":{"status":"completed","output":[)"
+             R"({"type":"message","content":[{"type":"output_text","text":")" +
+                 whole + R"("}]}]}})"},
+            &deltas);
+    };
+    std::string deltas;
+    const auto more = read("hello world", deltas);
+    ASSERT_TRUE(more) << more.error().message();
+    EXPECT_EQ(more->text, "hello world");
+    EXPECT_EQ(deltas, "hello world");
+    deltas.clear();
+    const auto other = read("bye", deltas);
+    ASSERT_TRUE(other) << other.error().message();
+    EXPECT_EQ(other->text, "hello") << "what was handed out stays";
+    EXPECT_EQ(deltas, "hello");
+}
+
 TEST(responses_wire, a_stream_whose_last_event_is_short_keeps_its_pieces) {
     const auto response = read_stream(
         {R"({"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"fc_1","call_id":"c","name":"f"}})",

@@ -145,6 +145,19 @@ std::vector<std::string> lost_of(const std::vector<ports::lost_request>& lost) {
     return strings;
 }
 
+/// All requests of a failed call that may be charged for.
+std::vector<ports::lost_request> all_lost_of(const error& failure) {
+    std::vector<ports::lost_request> lost;
+    ports::add_lost(lost, failure);
+    return lost;
+}
+
+/// "provider:model" of the last request of a failed call.
+std::string asked_by(const error& failure) {
+    const auto* sent = dynamic_cast<const ports::partial_response*>(failure.info().payload.get());
+    return sent ? sent->so_far.provider + ":" + sent->so_far.asked_model : std::string();
+}
+
 TEST(paid_requests, of_targets_that_failed_go_along) {
     route_harness at;
     fallback_route route("smart", {{&at.a, "m-a"}, {&at.b, "m-b"}, {&at.c, "m-c"}}, at.log);
@@ -157,9 +170,56 @@ TEST(paid_requests, of_targets_that_failed_go_along) {
     at.c.plan = {{0ms, llm_errc::server}};
     response = at.run(route.complete(at.request, at.context()));
     ASSERT_FALSE(response);
-    EXPECT_TRUE(ports::is_unpaid(response.error())) << "all are among the lost";
-    EXPECT_EQ(lost_of(ports::lost_with(response.error())),
+    EXPECT_FALSE(ports::is_unpaid(response.error())) << "the last one may be charged for";
+    EXPECT_EQ(lost_of(ports::lost_with(response.error())), std::vector<std::string>{"a:m-a ?"});
+    EXPECT_EQ(asked_by(response.error()), "c:m-c");
+    EXPECT_EQ(lost_of(all_lost_of(response.error())),
               (std::vector<std::string>{"a:m-a ?", "c:m-c ?"}));
+}
+
+// Else a budget would count no more than its input, however many calls come to nothing.
+TEST(paid_requests, under_way_when_the_call_ends_are_not_turned_into_lost_ones) {
+    route_harness at;
+    at.a.plan = {{10s, {}}};
+    at.b.plan = {{10s, {}}};
+    fallback_route route("smart", {{&at.a, "m-a"}, {&at.b, "m-b"}}, at.log);
+    const auto ended =
+        at.run(route.complete(at.request, at.context(nullptr, coro::deadline(at.loop.now() + 2s))));
+    ASSERT_FALSE(ended);
+    EXPECT_FALSE(ports::is_unpaid(ended.error()));
+    EXPECT_TRUE(ports::lost_with(ended.error()).empty());
+    EXPECT_EQ(asked_by(ended.error()), "a:m-a");
+    hedged_route quick("quick", {&at.a, "m-a"}, {&at.b, "m-b"}, after(100ms));
+    const auto late =
+        at.run(quick.complete(at.request, at.context(nullptr, coro::deadline(at.loop.now() + 2s))));
+    ASSERT_FALSE(late);
+    EXPECT_FALSE(ports::is_unpaid(late.error()));
+    EXPECT_EQ(asked_by(late.error()), "a:m-a");
+    EXPECT_EQ(lost_of(ports::lost_with(late.error())), std::vector<std::string>{"b:m-b ?"});
+    EXPECT_EQ(ports::attempts_of(late.error()), 2U);
+}
+
+TEST(paid_requests, that_were_not_sent_stay_free_of_charge_after_others) {
+    for (const auto code : {llm_errc::protocol, llm_errc::configuration}) {
+        route_harness at;
+        at.a.plan = {{0ms, llm_errc::server}};
+        at.b.plan = {{0ms, code, {}, 0ms, 0, false, true}};
+        fallback_route route("smart", {{&at.a, "m-a"}, {&at.b, "m-b"}}, at.log);
+        const auto ended = at.run(route.complete(at.request, at.context()));
+        ASSERT_FALSE(ended);
+        EXPECT_TRUE(ports::is_unpaid(ended.error()));
+        EXPECT_EQ(ports::attempts_of(ended.error()), 1U);
+        EXPECT_EQ(lost_of(all_lost_of(ended.error())), std::vector<std::string>{"a:m-a ?"});
+    }
+    route_harness at; // the first one waits, and the second one fails
+    at.a.plan = {{2s, llm_errc::protocol, {}, 0ms, 0, false, true}};
+    at.b.plan = {{0ms, llm_errc::server}};
+    hedged_route quick("quick", {&at.a, "m-a"}, {&at.b, "m-b"}, after(1s));
+    const auto ended = at.run(quick.complete(at.request, at.context()));
+    ASSERT_FALSE(ended);
+    EXPECT_TRUE(ports::is_unpaid(ended.error()));
+    EXPECT_EQ(ports::attempts_of(ended.error()), 1U);
+    EXPECT_EQ(lost_of(all_lost_of(ended.error())), std::vector<std::string>{"b:m-b ?"});
 }
 
 TEST(paid_requests, are_priced_by_the_model_that_was_asked_for) {
@@ -200,7 +260,7 @@ TEST(paid_requests, of_the_loser_of_a_hedge_go_along) {
     response = at.run(route.complete(at.request, at.context()));
     ASSERT_FALSE(response);
     EXPECT_EQ(response.error().info().attempts, 3U);
-    EXPECT_EQ(lost_of(ports::lost_with(response.error())),
+    EXPECT_EQ(lost_of(all_lost_of(response.error())),
               (std::vector<std::string>{"b:m-b ?", "a:m-a ?"}));
 }
 

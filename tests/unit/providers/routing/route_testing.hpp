@@ -34,6 +34,7 @@ public:
         std::chrono::milliseconds between{0};
         std::uint32_t attempts = 0; ///< that an error counts; 0: it does not say
         bool caused = false;        ///< an error has a cause of its own
+        bool unsent = false;        ///< an error reports that nothing was sent
     };
     explicit planned_model(std::string name) : name_(std::move(name)) {}
 
@@ -80,6 +81,7 @@ private:
         if (now.fails) {
             error failed(ports::make_error_code(*now.fails), name_ + " failed");
             if (now.attempts != 0) failed = std::move(failed).with_attempts(now.attempts);
+            if (now.unsent) failed = std::move(failed).with_attempts(0);
             if (now.caused) {
                 failed = std::move(failed).with_cause(
                     error(ports::make_error_code(ports::http_errc::connect_failed), "refused"));

@@ -50,6 +50,8 @@ public:
         if (!over_) return ended_early(reader_.options().provider_name, response_);
         return std::move(response_);
     }
+    bool is_whole() const noexcept override { return over_; }
+    bool has_ended() const noexcept override { return over_; }
     bool started() const noexcept override { return !response_.text.empty(); }
     const chat_response& so_far() const noexcept override { return response_; }
 

@@ -45,6 +45,11 @@ public:
     /// Call it when the body has ended. Errors: llm_errc::connection, retryable, if the response is
     /// incomplete, with the text so far as a ports::partial_response.
     [[nodiscard]] virtual result<ports::chat_response> finish() = 0;
+    /// True once the response is complete, although more may follow, such as its usage: then it
+    /// counts as complete also if the stream breaks off. Valid until finish().
+    [[nodiscard]] virtual bool is_whole() const noexcept = 0;
+    /// True once the end mark of the stream has arrived: nothing that follows matters.
+    [[nodiscard]] virtual bool has_ended() const noexcept = 0;
     /// True once any text or tool call has arrived: a retry would repeat it.
     [[nodiscard]] virtual bool started() const noexcept = 0;
     /// The response so far, for an error that ends the stream from outside.
