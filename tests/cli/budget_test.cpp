@@ -49,6 +49,34 @@ TEST_F(budgets, of_calls_bound_the_run) {
     EXPECT_EQ(model.counters().requests, 3U);
 }
 
+// docs/reference/tasks.md
+TEST_F(budgets, of_calls_count_the_attempts_of_a_call_as_one) {
+    const std::string file = scratch.file("two.heddle",
+                                          "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                                          "(list (ok? (ask \"a\")) (ok? (ask \"b\")))");
+    model_thread failing(R"({"rules": [{"match": ".*", "text": "x",
+        "error": {"status": 500, "message": "broken", "times": 2}}]})");
+    const auto retried = run_heddle(
+        {"run", file, "--model", "openai:gpt-4o", "--base-url", failing.url(), "--max-calls", "1"});
+    EXPECT_EQ(retried.out, "(true false)\n") << retried.err;
+    EXPECT_EQ(failing.counters().requests, 3U);
+
+    model_thread quick(R"({"rules": [], "default": {"text": "y"}})");
+    const auto service = [](const char* name, const model_thread& at) {
+        return std::string("[providers.") + name + "]\ntype = \"vllm\"\nbase_url = \"" + at.url() +
+               "\"\n";
+    };
+    const std::string config =
+        scratch.file("hedged.toml", service("slow", model) + service("quick", quick) +
+                                        "[routes.both]\nmodels = [\"slow:m\", \"quick:m\"]\n"
+                                        "hedge_after = \"0.05s\"\nhedge_share = 1.0\n");
+    const auto hedged =
+        run_heddle({"run", file, "--config", config, "--model", "both", "--max-calls", "1"});
+    EXPECT_EQ(hedged.out, "(true false)\n") << hedged.err;
+    EXPECT_EQ(model.counters().requests, 1U);
+    EXPECT_EQ(quick.counters().requests, 1U);
+}
+
 TEST_F(budgets, of_tokens_are_asked_before_each_attempt) {
     // 500 tokens of input, by estimate, for each attempt that comes to nothing.
     const std::string text(2000, 'p');

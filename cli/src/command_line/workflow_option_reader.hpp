@@ -32,7 +32,8 @@ struct limit_texts {
     std::string budget_usd =
         "Maximum cost of the run's model calls in US dollars; further calls return FAILED results";
     std::string max_calls =
-        "Maximum number of the run's model calls; further calls return FAILED results";
+        "Maximum number of the run's model calls, each with all its attempts; further calls "
+        "return FAILED results";
     std::string json =
         "Print the result as JSON on standard output, an error as JSON on standard error";
 };

@@ -32,8 +32,8 @@ public:
             "Maximum cost of the run in US dollars, over all its processes; no row starts after "
             "that";
         texts.max_calls =
-            "Maximum number of model requests of the run, over all its processes; no row starts "
-            "after that";
+            "Maximum number of model requests of the run, over all its processes, retries "
+            "included; no row starts after that";
         texts.json =
             "Print the summary as one JSON object, on standard output unless the results "
             "go there";

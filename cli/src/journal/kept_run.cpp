@@ -10,7 +10,6 @@
 #include <heddle/base/time_text.hpp>
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/host/row_history.hpp>
-#include <heddle/lang/errors.hpp>
 #include <heddle/lang/json_bridge.hpp>
 #include <heddle/lang/printer.hpp>
 #include <heddle/rows/row.hpp>
@@ -148,6 +147,7 @@ coro::task<result<std::string>> kept_run::changes(const run_sources* now) {
 
 void kept_run::note_lost(ports::step_record record) {
     host::count_lost(record, longest_output_);
+    newly_lost_ += record.spent;
     journal_->note(row_number, std::move(record));
 }
 
@@ -278,42 +278,17 @@ void kept_run::begin_phase(phase& which, std::uint64_t evaluation,
     which.kept.emplace(*journal_, row_number, seed, std::move(history.replayed));
     which.kept->set_evaluation(evaluation);
     which.kept->share_longest_output(longest_output_);
-    if (asked_.budget_usd || asked_.max_calls) {
-        which.kept->bound_requests(
-            [this](const ports::step_spending& next) { return keeps_to_budget(next); });
-    }
 }
 
-/// The budget of the session has calls wait for each other. Where they may reuse responses, it
-/// refuses none of them, but requests are refused here.
-result<void> kept_run::keeps_to_budget(const ports::step_spending& next) const {
-    constexpr double rounding = 1 + 1e-9;
-    const ports::step_spending& spent = spent_before_;
-    const auto refusal = [](std::string message) {
-        return error(lang::errc::limit, std::move(message))
-            .with_hint(
-                "a larger limit continues the run; 'heddle runs show' lists what it has used")
-            .with_attempts(0);
-    };
-    if (asked_.max_calls && spent.requests + std::uint64_t{next.requests} > *asked_.max_calls) {
-        return refusal("max-calls: all " + std::to_string(*asked_.max_calls) +
-                       " calls of the run are used");
-    }
-    if (asked_.budget_usd && spent.cost_usd + next.cost_usd > *asked_.budget_usd * rounding) {
-        const std::string used = setup::dollars(spent.cost_usd + next.cost_usd);
-        return refusal("budget-usd: with this call the run would have spent at least " + used +
-                       " of " + setup::dollars(*asked_.budget_usd));
-    }
-    return {};
-}
-
-/// What was spent before the evaluation that begins, lost requests included.
+/// What earlier processes have spent counts in the budget. Requests of theirs that are lost are
+/// found when the evaluation begins that they belong to.
 coro::task<result<void>> kept_run::count_earlier() {
     result<void> kept = co_await journal_->flush(context()); // the totals are of what is written
     if (!kept) co_return kept;
-    spent_before_ = journal_->totals().spent;
     auto* const known = dynamic_cast<tasks::session_tasks*>(session_->operators());
-    if (known) known->follow_journal(spent_before_, has_responses_);
+    const ports::step_spending lost = std::exchange(newly_lost_, {});
+    const bool is_first = !std::exchange(has_counted_, true);
+    if (known) known->follow_journal(is_first ? journal_->totals().spent : lost, has_responses_);
     co_return kept;
 }
 

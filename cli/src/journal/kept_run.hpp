@@ -47,9 +47,7 @@ struct kept_run_request {
     std::vector<std::string> inputs;    ///< among them: NAME=VALUE
     setup::environment variables;
     bool retry_failed = false;
-    std::uint64_t seed = 0;                 ///< 0: any
-    std::optional<double> budget_usd;       ///< over all processes and versions of the program
-    std::optional<std::uint64_t> max_calls; ///< as budget_usd
+    std::uint64_t seed = 0; ///< 0: any
     run_use use = run_use::work;
     std::function<void(const ports::step_record&)> on_replayed; ///< may be empty
     /// Called with the journal before it is read; may be empty. Errors: those of open().
@@ -119,9 +117,6 @@ private:
     [[nodiscard]] result<void> open_journal_of(const run_sources& now);
     [[nodiscard]] coro::task<result<std::string>> changes(const run_sources* now);
     [[nodiscard]] coro::task<result<void>> count_earlier();
-    /// Whether requests may be sent that bring what this evaluation spends to `next`. Errors:
-    /// limit.
-    [[nodiscard]] result<void> keeps_to_budget(const ports::step_spending& next) const;
     [[nodiscard]] coro::task<result<void>> revise(bool has_failed);
     [[nodiscard]] coro::task<result<void>> begin(const run_sources* now);
     [[nodiscard]] coro::task<result<run_records>> read_records();
@@ -152,8 +147,9 @@ private:
     phase top_;
     phase main_;
     coro::clock::time_point began_;
-    ports::step_spending spent_before_; ///< by earlier processes and evaluations
-    ports::row_work before_;            ///< in earlier processes
+    ports::step_spending newly_lost_; ///< since the last count_earlier()
+    bool has_counted_ = false;
+    ports::row_work before_; ///< in earlier processes
 };
 
 } // namespace heddle::cli

@@ -35,8 +35,6 @@ result<std::unique_ptr<kept_run>> prepare_run(const program& source, workflow_op
     asked.variables = variables;
     asked.retry_failed = source.retry_failed;
     asked.seed = options.seed;
-    asked.budget_usd = options.budget_usd;
-    asked.max_calls = options.max_calls;
     options.has_journal = true;
     if (source.replay) {
         asked.use = run_use::replay;

@@ -55,6 +55,13 @@ bool spending_ledger::comes_too_soon(const expected_cost& wanted,
     return all > *bounds_.usd * rounding;
 }
 
+/// However many calls are in flight.
+bool spending_ledger::is_spent_for(const cost_estimate& wanted) const noexcept {
+    if (!bounds_.usd) return false;
+    const double most = *bounds_.usd * rounding;
+    return spent_ + wanted.usd > most || (spent_ >= most && wanted.ceiling > 0);
+}
+
 spending_ledger::verdict spending_ledger::ask_bounds(const expected_cost& wanted) const noexcept {
     if (bounds_.calls && calls_ >= *bounds_.calls) {
         // What is in flight may prove to need no request, and be given back.
@@ -63,7 +70,7 @@ spending_ledger::verdict spending_ledger::ask_bounds(const expected_cost& wanted
     if (!bounds_.usd) return verdict::granted;
     const double most = *bounds_.usd * rounding;
     const cost_estimate cost = wanted.now();
-    if (spent_ + cost.usd > most || (spent_ >= most && cost.ceiling > 0)) return verdict::refused;
+    if (is_spent_for(cost)) return verdict::refused;
     const bool alone = in_flight_ == 0;
     if (!alone && spent_ + reserved() + cost.ceiling > most) return verdict::later;
     if (cost.guessed && in_flight_of(wanted.kind) >= max_guessed) return verdict::later;
@@ -121,10 +128,18 @@ bool spending_ledger::holds_again(const expected_cost& taken, double lost) const
     return spent_ + lost + std::max(0.0, others) + taken.now().usd <= *bounds_.usd * rounding;
 }
 
-spent_budget spending_ledger::refusal(const cost_estimate& wanted) const {
-    if (bounds_.calls && calls_ >= *bounds_.calls) {
+std::optional<spent_budget> spending_ledger::refuses_request(const expected_cost& taken) const {
+    const std::uint64_t others = calls_ - 1;
+    const cost_estimate cost = taken.now();
+    const bool has_calls = !bounds_.calls || others < *bounds_.calls;
+    if (has_calls && !is_spent_for(cost)) return std::nullopt;
+    return refusal(cost, others);
+}
+
+spent_budget spending_ledger::refusal(const cost_estimate& wanted, std::uint64_t calls) const {
+    if (bounds_.calls && calls >= *bounds_.calls) {
         const auto limit = static_cast<double>(*bounds_.calls);
-        return {"calls", static_cast<double>(calls_), limit,
+        return {"calls", static_cast<double>(calls), limit,
                 "max-calls: all " + std::to_string(*bounds_.calls) + " calls " +
                     (follows_journal_ ? "of the run " : "") + "are used"};
     }
@@ -229,6 +244,7 @@ coro::task<result<std::optional<spent_budget>>> spending_share::reserve(
         if (auto stop = context.stop_error()) co_return *std::move(stop);
     }
     each_ledger(innermost, session, [&](spending_ledger& each) { each.prepare(wanted); });
+    lent_ = session && session->is_lent(wanted);
     each_ledger(innermost, session, [&](spending_ledger& each) { each.take(wanted); });
     extent_ = std::move(innermost);
     session_ = session;
@@ -274,6 +290,13 @@ std::optional<spent_budget> spending_share::passed_by(double lost) const {
     });
     if (!passed) return std::nullopt;
     return passed->money_refusal(taken_.now());
+}
+
+std::optional<spent_budget> spending_share::refuses_request() {
+    if (!held_ || !lent_) return std::nullopt;
+    auto over = session_->refuses_request(taken_);
+    lent_ = over.has_value();
+    return over;
 }
 
 void spending_share::note_paid(const lang::host_ref<lang::counted_extent>& innermost,

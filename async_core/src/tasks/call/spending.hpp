@@ -60,21 +60,31 @@ public:
         spent_ += spent;
         calls_ += calls;
     }
-    /// The journal of the run counts what all its executions have paid for, so far `spent` and
-    /// `calls`, and refuses requests that pass the budget. `may_reuse`: it has responses that cost
-    /// nothing now. Then a call is not refused here: it may have one of them.
+    /// The budget is that of all executions of a durable run. `spent` and `calls` are what earlier
+    /// ones have paid for and has not been passed before; the budget counts this one itself.
+    /// `may_reuse`: the journal has responses that cost nothing now. Then a call is not refused by
+    /// ask(), as it may have one of them, but by refuses_request().
     void follow_journal(double spent, std::uint64_t calls, bool may_reuse) noexcept {
         follows_journal_ = true;
         may_reuse_ = may_reuse;
-        spent_ = spent;
-        calls_ = calls;
+        spent_ += spent;
+        calls_ += calls;
     }
+    /// Whether ask() would refuse such a call if it could not reuse a response.
+    [[nodiscard]] bool is_lent(const expected_cost& wanted) const noexcept {
+        return may_reuse_ && ask_bounds(wanted) == verdict::refused;
+    }
+    /// A call was taken although is_lent(), and there is nothing to reuse: the refusal, unless what
+    /// others have given back makes room for its request.
+    [[nodiscard]] std::optional<spent_budget> refuses_request(const expected_cost& taken) const;
     /// A call that was settled had a response that the journal has counted.
     void give_back(double spent, bool sent) noexcept;
     /// Whether the calls in flight still fit if one of them, `taken`, is sent again after it has
     /// cost `lost`.
     [[nodiscard]] bool holds_again(const expected_cost& taken, double lost) const noexcept;
-    [[nodiscard]] spent_budget refusal(const cost_estimate& wanted) const;
+    [[nodiscard]] spent_budget refusal(const cost_estimate& wanted) const {
+        return refusal(wanted, calls_);
+    }
     [[nodiscard]] spent_budget money_refusal(const cost_estimate& wanted) const;
     [[nodiscard]] const spending_bounds& bounds() const noexcept { return bounds_; }
 
@@ -109,6 +119,8 @@ private:
         double first_ceilings = 0; ///< set aside until one of the kind has ended
     };
     [[nodiscard]] verdict ask_bounds(const expected_cost& wanted) const noexcept;
+    [[nodiscard]] bool is_spent_for(const cost_estimate& wanted) const noexcept;
+    [[nodiscard]] spent_budget refusal(const cost_estimate& wanted, std::uint64_t calls) const;
     void give_turn() noexcept;
     [[nodiscard]] double reserved() const noexcept;
     [[nodiscard]] bool comes_too_soon(const expected_cost& wanted,
@@ -154,6 +166,9 @@ public:
     /// The budget that the call would exceed if it was sent again, after failed requests that cost
     /// `lost`.
     [[nodiscard]] std::optional<spent_budget> passed_by(double lost) const;
+    /// The budget that does not allow the request of a call that was taken only because it might
+    /// reuse a response.
+    [[nodiscard]] std::optional<spent_budget> refuses_request();
     /// The call has ended. No effect when nothing is set aside.
     void settle(double spent, bool sent) noexcept;
     /// The call that was settled had a response that the journal of the run has counted.
@@ -179,6 +194,7 @@ private:
     lang::host_ref<lang::counted_extent> extent_; ///< innermost
     spending_ledger* session_ = nullptr;
     bool held_ = false;
+    bool lent_ = false; ///< the budget of the session has no room for its request
     double settled_at_ = 0;
     bool settled_unseen_ = false;
     double counted_ = 0; ///< when it was settled

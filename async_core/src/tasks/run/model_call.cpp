@@ -3,8 +3,6 @@
 #include "tasks/run/remembering_port.hpp"
 #include "tasks/run/task_runner.hpp"
 
-#include <heddle/lang/errors.hpp>
-
 #include <utility>
 
 namespace heddle::tasks {
@@ -33,6 +31,14 @@ std::optional<spent_budget> model_call::ask_cache_instead(spent_budget over) {
     if (!cache_search::is_possible(request_, *choices_.provider())) return over;
     search_.look_instead(request_, std::move(over));
     return std::nullopt;
+}
+
+std::optional<spent_budget> model_call::spent_after(const result<ports::chat_response>& response) {
+    std::optional<spent_budget> refused = std::exchange(refused_by_, std::nullopt);
+    if (!refused) return search_.found_nothing_instead(request_, response);
+    if (response || response.error().is_cancelled()) return std::nullopt;
+    costs_.request_ended(response);
+    return refused;
 }
 
 coro::task<result<ports::chat_response>> model_call::ask(coro::call_context context) {
@@ -78,7 +84,13 @@ task<result<ports::send_terms>> model_call::before_sending(
     const ports::chat_request& /*request*/, const std::vector<ports::lost_request>& lost,
     call_context context) {
     ports::send_terms terms;
-    if (!lost.empty()) {
+    if (lost.empty()) {
+        refused_by_ = costs_.refuses_request();
+        if (refused_by_) {
+            if (remembered_) remembered_->note_disallowed();
+            co_return error(errc::limit_exceeded, refused_by_->message).with_attempts(0);
+        }
+    } else {
         if (auto over = costs_.over_budget(lost)) {
             if (remembered_) remembered_->note_refused();
             co_return refusal_.note(*std::move(over));
@@ -88,8 +100,7 @@ task<result<ports::send_terms>> model_call::before_sending(
     if (remembered_) {
         result<void> noted = co_await remembered_->note_sent(costs_.if_lost(), context);
         if (!noted) {
-            if (noted.error().code() == lang::errc::limit) remembered_->note_refused();
-            else remembered_->note_disallowed();
+            remembered_->note_disallowed();
             co_return std::move(noted).error();
         }
     }

@@ -61,11 +61,9 @@ public:
     [[nodiscard]] bool starts_again(const result<ports::chat_response>& response) noexcept {
         return search_.found_nothing(request_, response);
     }
-    /// The budget that was used up when there was no cached response either.
+    /// The budget that was used up when there was no cached response either, or no kept one.
     [[nodiscard]] std::optional<spent_budget> spent_after(
-        const result<ports::chat_response>& response) {
-        return search_.found_nothing_instead(request_, response);
-    }
+        const result<ports::chat_response>& response);
 
     void count(const ports::chat_response& response) { costs_.count(response, paid_earlier_); }
     void count(const error& failure) { costs_.count(failure, paid_earlier_); }
@@ -89,6 +87,7 @@ private:
     response_stream stream_;
     request_refusal refusal_;
     bool is_repeated_ = false;
+    std::optional<spent_budget> refused_by_; ///< the request that was to be sent
     bool paid_earlier_ = false; ///< the response was kept, and what it cost counted then
     remembering_port* remembered_ = nullptr; ///< of the request under way, in a durable run
 };

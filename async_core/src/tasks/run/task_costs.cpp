@@ -116,19 +116,21 @@ std::optional<spent_budget> task_costs::allow_again(const std::vector<ports::los
     return spent_budget{over->resource, over->used, over->limit, std::move(over->message)};
 }
 
+/// Without what a budget expects of such a call: the output is added when the response is lost.
 ports::cost_if_lost task_costs::if_lost() const {
-    const paid_request paid = min_paid(ports::begun_response());
+    ports::token_usage sent;
+    sent.input = session_.estimate(request_);
+    const auto input = session_.price().of(sent);
     ports::cost_if_lost cost;
     cost.least.requests = 1;
-    cost.least.input_tokens = paid.use.usage.input;
+    cost.least.input_tokens = sent.input;
     cost.least.estimated = true;
-    if (paid.cost) cost.least.cost_usd = *paid.cost;
+    if (input) cost.least.cost_usd = *input;
     else cost.least.unpriced = 1;
     cost.is_bounded = request_.max_output_tokens.has_value();
     cost.output_tokens = request_.max_output_tokens.value_or(first_output);
-    ports::token_usage with_output = paid.use.usage;
+    ports::token_usage with_output = sent;
     with_output.output = cost.output_tokens;
-    const auto input = session_.price().of(paid.use.usage);
     const auto both = session_.price().of(with_output);
     if (input && both && cost.output_tokens > 0)
         cost.usd_per_token = (*both - *input) / static_cast<double>(cost.output_tokens);

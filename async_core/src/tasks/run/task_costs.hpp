@@ -61,6 +61,9 @@ public:
     /// The same for the budgets.
     [[nodiscard]] std::optional<spent_budget> over_budget(
         const std::vector<ports::lost_request>& lost) const;
+    /// To be called before the first request of the call in progress. A value: a budget allowed the
+    /// call a kept response, and there is none.
+    [[nodiscard]] std::optional<spent_budget> refuses_request() { return share_.refuses_request(); }
     /// Reserves the cost of hedges of the call, without waiting. `at_once`: maximum number of
     /// requests in flight. False: the budgets do not allow them, and no hedge must be sent.
     [[nodiscard]] bool reserve_beside(unsigned at_once);

@@ -225,9 +225,9 @@ void session_tasks::note_replayed(const lang::scope_ref& scope, const ports::ste
                               spent.requests);
 }
 
-void session_tasks::follow_journal(const ports::step_spending& so_far, bool may_reuse) {
+void session_tasks::follow_journal(const ports::step_spending& earlier, bool may_reuse) {
     if (spending_ledger* budget = runner_->session_budget())
-        budget->follow_journal(so_far.cost_usd, so_far.requests, may_reuse);
+        budget->follow_journal(earlier.cost_usd, earlier.requests, may_reuse);
 }
 
 // `session` by reference: it outlives every effect.

@@ -41,10 +41,10 @@ public:
     /// Registers a tool. Errors: as tool_registry::add.
     [[nodiscard]] result<void> add(tool declared);
     [[nodiscard]] const tool_registry& tools() const noexcept { return tools_; }
-    /// The budget of the session is that of a whole durable run, which has spent so much. A
-    /// recorded response costs nothing. `may_reuse`: the journal has some that calls may use, so
-    /// only requests are refused, by the journal (setup::row_log::bound_requests).
-    void follow_journal(const ports::step_spending& so_far, bool may_reuse);
+    /// The budget of the session is that of a whole durable run. `earlier`: what earlier processes
+    /// have spent, and was not passed before. A recorded response costs nothing. `may_reuse`: the
+    /// journal has some that calls may use, so only requests are refused.
+    void follow_journal(const ports::step_spending& earlier, bool may_reuse);
     /// Calls of tasks fail with this error from now on; nullopt: they are performed.
     void refuse_calls(std::optional<error> why) { refusal_ = std::move(why); }
 

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -34,21 +33,15 @@ public:
             hold_row();
             return refused(error::cancelled(cancel_reason::budget).with_attempts(0));
         }
-        if (bound_ && record.kind == ports::step_kind::sent) {
-            if (auto allowed = bound_(spending_with(record)); !allowed)
-                return refused(std::move(allowed).error());
-        }
         note_request(record);
         if (record.kind == ports::step_kind::request)
             *longest_output_ = std::max(*longest_output_, record.spent.output_tokens);
         ++appended_;
-        count(record);
         return journal_.append(row_, std::move(record), context);
     }
     void note(ports::step_record record) override {
         if (record.kind == ports::step_kind::unpaid) note_request(record);
         ++appended_;
-        count(record);
         journal_.note(row_, std::move(record));
     }
     /// What the execution has left when it ended.
@@ -65,7 +58,6 @@ public:
             ++lost.count;
             lost.beyond_input.output_tokens += each.spent.output_tokens - input.output_tokens;
             lost.beyond_input.cost_usd += each.spent.cost_usd - input.cost_usd;
-            count(each);
             journal_.note(row_, std::move(each));
         }
         return lost;
@@ -77,10 +69,6 @@ public:
     /// A request that the row is about to send ends it by `row`, which outlives the log, and is not
     /// sent.
     void hold_requests(coro::cancel_source& row) noexcept { held_by_ = &row; }
-    /// Asked before each request with what it and those under way cost at least, and with what the
-    /// execution has recorded: an error, and the request is not sent.
-    using request_bound = std::function<result<void>(const ports::step_spending&)>;
-    void bound_requests(request_bound bound) { bound_ = std::move(bound); }
     /// The row needs a request.
     void hold_row() noexcept {
         has_held_ = true;
@@ -104,16 +92,6 @@ public:
 
 private:
     [[nodiscard]] static coro::task<result<void>> refused(error why) { co_return why; }
-    void count(const ports::step_record& record) noexcept {
-        if (record.kind != ports::step_kind::sent) recorded_ += record.spent;
-    }
-    [[nodiscard]] ports::step_spending spending_with(const ports::step_record& next) const {
-        ports::step_spending sum = next.spent;
-        for (const ports::step_record& each : under_way_) sum += each.spent;
-        sum.requests = static_cast<std::uint32_t>(under_way_.size() + 1);
-        sum += recorded_;
-        return sum;
-    }
     void note_request(const ports::step_record& record) {
         using ports::step_kind;
         if (record.kind == step_kind::sent) under_way_.push_back(record);
@@ -140,8 +118,6 @@ private:
     std::int64_t own_longest_output_ = 0;       ///< of this execution
     std::int64_t* longest_output_ = &own_longest_output_;
     coro::cancel_source* held_by_ = nullptr; ///< null: requests are sent
-    request_bound bound_;                    ///< empty: none
-    ports::step_spending recorded_;          ///< by this execution
     bool has_held_ = false;
     bool is_parked_ = false;
     bool repeats_output_ = false;
