@@ -13,7 +13,6 @@ namespace heddle::cli_test {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr const char* ask = "(defatom ask (params q) (instructions \"{{q}}\"))\n";
 
@@ -109,10 +108,9 @@ TEST_F(portable_models, an_earlier_recording_stays_until_a_call_has_ended) {
     EXPECT_NE(run(config, "(error \"before the first call\")", {"--record", tape}).code, 0);
     EXPECT_NE(run(config, "(", {"--record", tape}).code, 0);
     EXPECT_EQ(scratch.text_of("calls.jsonl"), first);
-    // A run that has ended well replaces it, also when it made no call.
+    // Also if a run has ended well, but made no call.
     EXPECT_EQ(run(config, "1", {"--record", tape}).code, 0);
-    EXPECT_THAT(scratch.text_of("calls.jsonl"), Not(HasSubstr("\"answer\"")));
-    EXPECT_EQ(run(config, "1", {"--replay", tape}).code, 0);
+    EXPECT_EQ(scratch.text_of("calls.jsonl"), first);
     // What was not there is not left behind.
     EXPECT_NE(run(config, "(error \"x\")", {"--record", scratch.path() + "/none.jsonl"}).code, 0);
     EXPECT_FALSE(std::ifstream(scratch.path() + "/none.jsonl").good());

@@ -200,7 +200,12 @@ std::string name_of_file(const workspace_root& root, const std::string& path) {
         const auto inside = real ? below(root, real.get()) : std::nullopt;
         if (inside && !inside->empty()) name = inside->substr(inside->starts_with('/') ? 1 : 0);
     }
-    return name.empty() || !utf8::is_valid(name) ? path : name;
+    if (name.empty()) return path;
+    // Not the path of a link to it, which patterns would not match. No file has this name, as
+    // reading it reports.
+    std::string shown;
+    utf8::append_valid(shown, name);
+    return shown;
 }
 
 } // namespace heddle::fs

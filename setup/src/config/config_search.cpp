@@ -68,7 +68,14 @@ result<bool> is_there(const std::filesystem::path& file) {
     using std::filesystem::file_type;
     std::error_code failed;
     const file_type named = std::filesystem::symlink_status(file, failed).type();
-    if (named == file_type::none) return unusable(file, "cannot be found: " + failed.message());
+    if (named == file_type::none) {
+        return error(errc::io_error,
+                     file.string() +
+                         ": it cannot be seen whether there is a file: " + failed.message())
+            .with_hint(
+                "heddle does not pass over a configuration: make the folder readable, or name "
+                "another with --config FILE or XDG_CONFIG_HOME");
+    }
     if (named == file_type::not_found) {
         const auto link = dangling_link_above(file);
         if (link.empty()) return false;

@@ -150,8 +150,6 @@ void program_facts::note_handed_on(const ast::node& n) {
         if (part.kind == node_kind::global) handed_on_.emplace(realm_.global_name(part.index));
         else if (part.kind == node_kind::local) handed_on_.insert(part.var->name);
         if (part.kind != node_kind::constant || !gives) continue;
-        if (part.constant.is(kind::builtin) && part.constant.as_builtin().name == "eval")
-            evals_unknown_code_ = true; // (map eval codes)
         note_symbol(part.constant);
         if (!part.constant.is(kind::list)) continue;
         for (const value& each : list_items(part.constant)) note_symbol(each);
@@ -161,6 +159,10 @@ void program_facts::note_handed_on(const ast::node& n) {
 void program_facts::note(const ast::node& n) {
     switch (n.kind) {
     case node_kind::local: read_.insert(n.var); break;
+    case node_kind::constant:
+        if (n.constant.is(kind::builtin) && n.constant.as_builtin().name == "eval")
+            ++eval_mentions_;
+        break;
     case node_kind::eval_code:
         open_names_ = true;
         if (n.variables.size() < 2) note_eval(*n.children[0]); // else it is in a sandbox
@@ -246,7 +248,12 @@ void program_facts::note_eval(const ast::node& code) {
         }
         const value part = std::move(open.back());
         open.pop_back();
-        if (part.is(kind::symbol)) names_in_eval_.emplace(symbol_name(part));
+        if (part.is(kind::symbol)) {
+            const std::string_view name = symbol_name(part);
+            if (name == "eval" || name == "import" || realm_.find_macro(name))
+                evals_unknown_code_ = true; // what it becomes is not written out
+            names_in_eval_.emplace(name);
+        }
         if (!part.is(kind::list)) continue;
         const auto items = list_items(part);
         open.insert(open.end(), items.begin(), items.end());
@@ -269,6 +276,7 @@ void program_facts::note_import(const ast::node& call) {
         const std::string_view name = callee.constant.as_builtin().name;
         if (name != "eval") return;
         open_names_ = true;
+        ++eval_calls_;
         if (call.children.size() == 2) note_eval(*call.children[1]);
         return;
     }
@@ -309,6 +317,7 @@ void program_facts::note_import(const ast::node& call) {
 }
 
 void program_facts::finish() {
+    if (eval_mentions_ > eval_calls_) evals_unknown_code_ = true; // (map eval codes)
     for (auto& [index, each] : globals_) {
         if (each.count == 1 && each.what.task) tasks_by_name_[each.what.name] = index;
     }

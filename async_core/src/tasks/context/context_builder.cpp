@@ -82,6 +82,8 @@ coro::task<result<files_read>> read_paths(context_request request, context_sourc
     result<std::vector<std::string>> names =
         co_await names_of_files(*files, options, std::move(paths), request.context);
     if (!names) co_return std::move(names).error();
+    // Of the files, not of their spellings.
+    limit_files(*names, none.warnings, options.max_files);
     std::vector<context_part> named;
     for (std::string& name : *names) named.push_back({std::move(name), nullptr});
     arrange(named, request.call->task->declared.assembly);
@@ -92,6 +94,8 @@ coro::task<result<files_read>> read_paths(context_request request, context_sourc
     limits.max_bytes = bytes_for(request, options);
     result<files_read> read =
         co_await read_context_files(*files, std::move(wanted), limits, request.context);
+    if (read)
+        read->warnings.insert(read->warnings.begin(), none.warnings.begin(), none.warnings.end());
     co_return read;
 }
 
@@ -105,13 +109,10 @@ coro::task<result<files_read>> callers_parts(context_request request, context_so
     }
     const lang::value around = files_around(*request.call->scope);
     if (around.is_nil()) co_return files;
-    sourced_paths named;
+    std::vector<std::string> paths;
     for (const lang::value& path : lang::list_items(around))
-        named.paths.emplace_back(lang::string_bytes(path));
-    limit_paths(named, options);
-    result<files_read> read =
-        co_await read_paths(request, sources, options, std::move(named.paths));
-    if (read) append(read->warnings, std::move(named.warnings));
+        paths.emplace_back(lang::string_bytes(path));
+    result<files_read> read = co_await read_paths(request, sources, options, std::move(paths));
     co_return read;
 }
 

@@ -248,17 +248,18 @@ coro::task<result<std::vector<std::string>>> names_of_files(ports::file_port& fi
                                                             std::vector<std::string> paths,
                                                             coro::call_context context) {
     for (std::string& path : paths) path = below_root(std::move(path), options);
+    make_unique(paths); // before each is looked for
     result<std::vector<std::string>> names = co_await files.names_of(std::move(paths), context);
     if (names) make_unique(*names);
     co_return names;
 }
 
-void limit_paths(sourced_paths& sourced, const context_options& options) {
-    make_unique(sourced.paths);
-    if (sourced.paths.size() <= options.max_files) return;
-    sourced.warnings.push_back("only the first " + std::to_string(options.max_files) + " of " +
-                               std::to_string(sourced.paths.size()) + " files are taken");
-    sourced.paths.resize(options.max_files); // heddle-check: allow cut-text (a list)
+void limit_files(std::vector<std::string>& names, std::vector<std::string>& warnings,
+                 std::size_t most) {
+    if (names.size() <= most) return;
+    warnings.push_back("only the first " + std::to_string(most) + " of " +
+                       std::to_string(names.size()) + " files are taken");
+    names.resize(most); // heddle-check: allow cut-text (a list)
 }
 
 value files_around(const lang::dynamic_scope& scope) noexcept {
@@ -301,7 +302,6 @@ coro::task<result<sourced_paths>> find_paths(context_sources parts, context_opti
         if (!found) co_return found;
         sourced = *std::move(found);
     }
-    limit_paths(sourced, options);
     co_return sourced;
 }
 

@@ -31,8 +31,9 @@ struct sourced_paths {
                                                            const context_question& question,
                                                            effective_context settings);
 
-/// Keeps each path once and at most options.max_files of them, with a warning.
-void limit_paths(sourced_paths& sourced, const context_options& options);
+/// Keeps at most so many, with a warning.
+void limit_files(std::vector<std::string>& names, std::vector<std::string>& warnings,
+                 std::size_t most);
 
 /// The name of each file as the file port has it, whether a path is relative or begins with one of
 /// options.roots; each file once, in order. `files` outlives the coroutine. Errors: cancelled.

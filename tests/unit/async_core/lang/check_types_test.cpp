@@ -71,7 +71,11 @@ TEST(check_types, what_eval_may_change) {
           "(define x 1) (eval '(set! x \"abc\")) (string-length x)",
           "(define x 1) (map eval '((set! x \"abc\"))) (string-length x)",
           "(define (solve x) x) (eval (parse \"(define (solve x y) (+ x y))\")) (solve 3 4)",
-          "(define (solve x) x) (eval '(set! solve +)) (solve 3 4)"})
+          "(define (solve x) x) (eval '(set! solve +)) (solve 3 4)",
+          "(define x 5) (eval '(eval (parse \"(set! x 1)\"))) (string-length x)",
+          "(define x 5) (defmacro mac () '(set! x \"abc\")) (eval '(mac)) (string-length x)",
+          "(define x 5) (define e eval) (e '(set! x \"abc\")) (string-length x)",
+          "(define x 5) ((if (null? (list)) eval list) '(set! x \"abc\")) (string-length x)"})
         EXPECT_EQ(problems(good), lines{}) << good;
     for (const char* bad :
          {"(define x nil) (define (f s) (sandbox () (eval (parse s)))) (+ x 1)",

@@ -59,6 +59,18 @@ TEST(names_in_a_context, are_one_for_each_file) {
                 ElementsAre("notes/warp.md"));
 }
 
+TEST(names_in_a_context, are_what_the_limit_of_files_counts) {
+    linked_bench b;
+    b.options.max_files = 3;
+    const assembled_context all =
+        b.with_files("alias.md notes/warp.md ./x.md x.md other/x.md ./other/../other/x.md");
+    EXPECT_THAT(paths_of(all), ElementsAre("notes/warp.md", "x.md", "other/x.md"));
+    EXPECT_THAT(all.warnings, IsEmpty());
+    const assembled_context cut = b.with_files("x.md ./x.md alias.md other/x.md secrets/k.md");
+    EXPECT_EQ(paths_of(cut).size(), 3U);
+    EXPECT_THAT(cut.warnings, ElementsAre("only the first 3 of 4 files are taken"));
+}
+
 TEST(names_in_a_context, through_links_do_not_evade_the_patterns_of_the_assembly) {
     linked_bench b;
     task_template declared;

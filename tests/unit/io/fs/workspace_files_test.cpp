@@ -109,6 +109,9 @@ TEST_F(workspace_files, a_file_has_one_name_whatever_links_lead_to_it) {
     }
     EXPECT_EQ(name_of("to-deep/up"), "a.txt");
     EXPECT_EQ(name_of("to-deep/none"), "sub/deep/none");
+    // A link does not name a file whose name cannot be shown.
+    stdfs::create_symlink("sub/b\xFF.txt", root / "shown.txt");
+    EXPECT_EQ(name_of("shown.txt"), "sub/b\uFFFD.txt");
     // What cannot be read below the root keeps its spelling.
     stdfs::create_symlink(base / "outside.txt", root / "out");
     for (const std::string& path :
