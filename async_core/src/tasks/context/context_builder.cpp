@@ -88,6 +88,7 @@ coro::task<result<files_read>> read_paths(context_request request, context_sourc
     for (std::string& name : *names) named.push_back({std::move(name), nullptr});
     arrange(named, request.call->task->declared.assembly);
     std::vector<std::string> wanted;
+    wanted.reserve(named.size());
     for (context_part& part : named) wanted.push_back(std::move(part.path));
     reading_limits limits;
     limits.at_once = options.concurrent_reads;
