@@ -1,5 +1,5 @@
 // Budgets of `heddle run --run DIR`: of all processes of the run together.
-#include "batch_fixture.hpp"
+#include "kept_run_fixture.hpp"
 #include "model_thread.hpp"
 #include "scripted_rules.hpp"
 
@@ -13,15 +13,24 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class kept_budgets : public batch_fixture {
+class kept_budgets : public kept_run_fixture {
 protected:
-    [[nodiscard]] std::vector<std::string> running(const std::string& url,
-                                                   std::vector<std::string> more = {}) const {
-        std::vector<std::string> all{"run",     path("m.heddle"), "--run",      path("kept"),
-                                     "--model", "openai:gpt-4o",  "--base-url", url};
-        all.insert(all.end(), more.begin(), more.end());
-        return all;
+    /// A workflow that asks n times, one after the other, with --concurrency 1.
+    void ask_each() const {
+        scratch.file("m.heddle",
+                     "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                     "(define (main n) (map (lambda (i) (content (ask i))) (range n)))\n");
     }
+    /// Kills the command when the model has been asked so often, before it responds.
+    void kill_when(model_thread& model, const std::vector<std::string>& command,
+                   unsigned requests) const {
+        child_process child(heddle_command(command), at_home());
+        ASSERT_TRUE(model.wait_until([&](const auto& seen) { return seen.requests == requests; }));
+        child.send_signal(SIGKILL);
+        (void)child.wait();
+    }
+    static constexpr const char* silent =
+        R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 600000}]})";
 };
 
 // Each edit began a new budget.
@@ -80,17 +89,10 @@ TEST_F(kept_budgets, leave_responses_to_be_reused_after_an_edit) {
 }
 
 TEST_F(kept_budgets, count_requests_without_a_response) {
-    model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 600000}]})");
-    scratch.file("m.heddle",
-                 "(defatom ask (params q) (instructions \"{{q}}\"))\n"
-                 "(define (main n) (map (lambda (i) (content (ask i))) (range n)))\n");
+    model_thread model(silent);
+    ask_each();
     const auto command = running(model.url(), {"-i", "n:=5", "-c", "1", "--max-calls", "3"});
-    for (unsigned kills = 1; kills <= 3; ++kills) {
-        child_process child(heddle_command(command), at_home());
-        ASSERT_TRUE(model.wait_until([&](const auto& seen) { return seen.requests == kills; }));
-        child.send_signal(SIGKILL);
-        (void)child.wait();
-    }
+    for (unsigned kills = 1; kills <= 3; ++kills) kill_when(model, command, kills);
     const auto ended = run_heddle(command);
     EXPECT_EQ(ended.code, 1) << ended.err;
     EXPECT_THAT(ended.err, HasSubstr("max-calls: all 3 calls of the run are used"));
@@ -170,16 +172,11 @@ TEST_F(kept_budgets, count_the_attempts_of_a_call_as_one_call) {
 }
 
 TEST_F(kept_budgets, count_the_cost_of_requests_without_a_response) {
-    model_thread model(R"({"rules": [{"match": ".*", "text": "x", "delay_ms": 600000}]})");
-    scratch.file("m.heddle",
-                 "(defatom ask (params q) (instructions \"{{q}}\"))\n"
-                 "(define (main n) (map (lambda (i) (content (ask i))) (range n)))\n");
+    model_thread model(silent);
+    ask_each();
     // One lost response counts $0.041: 4096 tokens of output.
     const auto command = running(model.url(), {"-i", "n:=5", "-c", "1", "--budget-usd", "0.03"});
-    child_process child(heddle_command(command), at_home());
-    ASSERT_TRUE(model.wait_until([&](const auto& seen) { return seen.requests == 1; }));
-    child.send_signal(SIGKILL);
-    (void)child.wait();
+    kill_when(model, command, 1);
     const auto ended = run_heddle(command);
     EXPECT_EQ(ended.code, 1) << ended.err;
     EXPECT_THAT(ended.err, HasSubstr("budget-usd: $0.04"));

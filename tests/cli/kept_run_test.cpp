@@ -1,5 +1,5 @@
 // `heddle run --run DIR`: a single workflow that goes on where it was stopped.
-#include "batch_fixture.hpp"
+#include "kept_run_fixture.hpp"
 #include "model_thread.hpp"
 #include "scripted_rules.hpp"
 
@@ -26,15 +26,8 @@ constexpr const char* mapping_workflow =
     "    (print \"ends\")\n"
     "    (string-join all \",\")))\n";
 
-class kept_runs : public batch_fixture {
+class kept_runs : public kept_run_fixture {
 protected:
-    [[nodiscard]] std::vector<std::string> running(const std::string& url,
-                                                   std::vector<std::string> more = {}) const {
-        std::vector<std::string> all{"run",     path("m.heddle"), "--run",      path("kept"),
-                                     "--model", "openai:gpt-4o",  "--base-url", url};
-        all.insert(all.end(), more.begin(), more.end());
-        return all;
-    }
     [[nodiscard]] static std::string answers(int count) {
         std::string text = "x";
         for (int i = 1; i < count; ++i) text += ",x";

@@ -122,7 +122,7 @@ public:
                         const abandon_flag& flag) -> result<std::vector<std::string>> {
             std::vector<std::string> names;
             for (const std::string& path : paths) {
-                if (flag.load(std::memory_order_relaxed)) break; // nobody waits for them
+                if (flag.load(std::memory_order_relaxed)) break; // the caller has gone
                 names.push_back(name_of_file(root, path));
             }
             return names;

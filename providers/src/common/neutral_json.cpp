@@ -160,7 +160,13 @@ public:
             return one != nullptr;
         });
     }
-    [[nodiscard]] const json::object& object() const noexcept { return of_; }
+    /// Nothing when it is missing or null.
+    [[nodiscard]] std::optional<std::int64_t> count(std::string_view name) const {
+        if (!find(name)) return std::nullopt;
+        const auto read = reported_tokens(of_, name);
+        if (!read) wrong_ = name;
+        return read;
+    }
     [[nodiscard]] std::optional<ports::token_usage> usage() const;
 
 private:
@@ -204,17 +210,19 @@ std::optional<ports::token_usage> object_reader::usage() const {
         wrong_ = "usage";
         return std::nullopt;
     }
-    ports::token_usage read;
-    read.input = tokens_member(*counts, "input");
-    read.output = tokens_member(*counts, "output");
-    read.cached = tokens_member(*counts, "cached");
-    read.cache_written = tokens_member(*counts, "cache_written");
-    read.reasoning = tokens_member(*counts, "reasoning");
-    const auto reported = [&](std::string_view name) {
-        return !counts->if_contains(name) || reported_tokens(*counts, name).has_value();
+    const object_reader in(*counts, wrong_);
+    const auto is_reported = [&](std::string_view name) { // a zero is left out
+        const json::value* found = counts->if_contains(name);
+        return !found || !found->is_null();
     };
-    read.input_reported = reported("input");
-    read.output_reported = reported("output");
+    ports::token_usage read;
+    read.input = in.count("input").value_or(0);
+    read.output = in.count("output").value_or(0);
+    read.cached = in.count("cached").value_or(0);
+    read.cache_written = in.count("cache_written").value_or(0);
+    read.reasoning = in.count("reasoning").value_or(0);
+    read.input_reported = is_reported("input");
+    read.output_reported = is_reported("output");
     return read;
 }
 
@@ -302,11 +310,11 @@ result<chat_response> read_response_json(std::string_view text) {
     });
     response.usage = in.usage();
     constexpr std::int64_t max_attempts = 1'000'000;
-    if (const auto attempts = reported_tokens(*object, "attempts")) {
+    if (const auto attempts = in.count("attempts")) {
         response.attempts = static_cast<std::uint32_t>(std::min(*attempts, max_attempts));
     }
     in.each_object("lost", [&](const object_reader& one) {
-        const auto received = static_cast<std::size_t>(tokens_member(one.object(), "received"));
+        const auto received = static_cast<std::size_t>(one.count("received").value_or(0));
         response.lost.push_back({one.text("provider"), one.text("model"), one.usage(), received,
                                  one.text("asked_model")});
     });

@@ -64,7 +64,7 @@ std::optional<error> take_cells(code_order& order, compile_watch& watch) {
     return std::nullopt;
 }
 
-/// Appends the environment of an eval in the code, behind the cells of its own site.
+/// Appends the environment of an eval in the code, after the cells of its own site.
 void make_environment(heap& memory, code_order& order) {
     std::vector<value> items{value()};
     const auto first = order.cells.begin() + (order.site->in_sandbox ? 1 : 0);

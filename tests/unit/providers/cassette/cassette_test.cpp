@@ -379,7 +379,12 @@ TEST_F(cassette_test, names_the_line_that_cannot_be_read) {
                                        {R"("tool_calls":[1])", "'tool_calls'"},
                                        {R"("tool_calls":[{"arguments":{}}])", "'arguments'"},
                                        {R"("warnings":[1])", "'warnings'"},
-                                       {R"("usage":7)", "'usage'"}}) {
+                                       {R"("usage":7)", "'usage'"},
+                                       {R"("usage":{"input":"10"})", "'input'"},
+                                       {R"("usage":{"output":-5})", "'output'"},
+                                       {R"("usage":{"cached":[]})", "'cached'"},
+                                       {R"("attempts":"3")", "'attempts'"},
+                                       {R"("lost":[{"received":"x"}])", "'received'"}}) {
         const auto wrong =
             opened(header + R"({"provider":"p","request":{},"answer":{)" + member + "}}\n");
         ASSERT_FALSE(wrong) << member;
@@ -387,6 +392,8 @@ TEST_F(cassette_test, names_the_line_that_cannot_be_read) {
                   std::string("calls.jsonl:2: ") + name + " of the response has the wrong type");
     }
     EXPECT_TRUE(opened(header + R"({"provider":"p","request":{},"answer":{"text":null}})"));
+    EXPECT_TRUE(
+        opened(header + R"({"provider":"p","request":{},"answer":{"usage":{"output":null}}})"));
     EXPECT_THAT(
         opened(header + R"({"provider":"p","request":{},"error":{"message":5}})").error().message(),
         HasSubstr("calls.jsonl:2: 'message' of the error has the wrong type"));
