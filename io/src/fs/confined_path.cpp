@@ -201,8 +201,8 @@ std::string name_of_file(const workspace_root& root, const std::string& path) {
         if (inside && !inside->empty()) name = inside->substr(inside->starts_with('/') ? 1 : 0);
     }
     if (name.empty()) return path;
-    // Not the path of a link to it, which patterns would not match. No file has this name, as
-    // reading it reports.
+    // Not the path of a link to it, which patterns would not match. There is hardly a file of this
+    // name, so that reading it reports that there is none.
     std::string shown;
     utf8::append_valid(shown, name);
     return shown;

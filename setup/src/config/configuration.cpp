@@ -37,20 +37,6 @@ void restrict_prefixes(std::optional<std::vector<std::string>>& prefixes,
     prefixes = std::move(both);
 }
 
-void restrict_to(provider_config& stronger, provider_config& weaker) {
-    restrict_prefixes(stronger.models, weaker.models);
-    restrict(stronger.max_in_flight, weaker.max_in_flight);
-    restrict(stronger.requests_per_minute, weaker.requests_per_minute);
-    restrict(stronger.tokens_per_minute, weaker.tokens_per_minute);
-    restrict(stronger.input_tokens_per_minute, weaker.input_tokens_per_minute);
-    restrict(stronger.output_tokens_per_minute, weaker.output_tokens_per_minute);
-    restrict(stronger.connect_timeout, weaker.connect_timeout);
-    restrict(stronger.first_byte_timeout, weaker.first_byte_timeout);
-    restrict(stronger.idle_timeout, weaker.idle_timeout);
-    restrict(stronger.total_timeout, weaker.total_timeout);
-    restrict(stronger.max_retries, weaker.max_retries);
-}
-
 void lay_over(provider_config& stronger, provider_config& weaker) {
     if (stronger.type.empty()) stronger.type = std::move(weaker.type);
     // One place for a key: two layers that name different ones would otherwise both hold.
@@ -64,7 +50,17 @@ void lay_over(provider_config& stronger, provider_config& weaker) {
     fill(stronger.api_version, weaker.api_version);
     fill(stronger.organization, weaker.organization);
     fill(stronger.project, weaker.project);
-    restrict_to(stronger, weaker);
+    restrict_prefixes(stronger.models, weaker.models);
+    restrict(stronger.max_in_flight, weaker.max_in_flight);
+    restrict(stronger.requests_per_minute, weaker.requests_per_minute);
+    restrict(stronger.tokens_per_minute, weaker.tokens_per_minute);
+    restrict(stronger.input_tokens_per_minute, weaker.input_tokens_per_minute);
+    restrict(stronger.output_tokens_per_minute, weaker.output_tokens_per_minute);
+    restrict(stronger.connect_timeout, weaker.connect_timeout);
+    restrict(stronger.first_byte_timeout, weaker.first_byte_timeout);
+    restrict(stronger.idle_timeout, weaker.idle_timeout);
+    restrict(stronger.total_timeout, weaker.total_timeout);
+    restrict(stronger.max_retries, weaker.max_retries);
     fill(stronger.share_prompt_prefixes, weaker.share_prompt_prefixes);
     tasks::fill_absent(stronger.request, weaker.request);
     fill(stronger.request_place, weaker.request_place);
@@ -79,22 +75,6 @@ void lay_over_by_name(std::vector<Item>& stronger, std::vector<Item>& weaker, Me
         const auto [same, added] = places.emplace(each.name, stronger.size());
         if (added) stronger.push_back(std::move(each));
         else merge(stronger[same->second], each);
-    }
-}
-
-/// A service of the user under another name is bounded like that of the user.
-void restrict_new_names(std::vector<provider_config>& stronger,
-                        const std::vector<provider_config>& weaker) {
-    const auto type_of = [](const provider_config& each) {
-        return each.type.empty() ? each.name : each.type;
-    };
-    for (provider_config& added : stronger) {
-        for (const provider_config& known : weaker) {
-            if (added.name == known.name || type_of(added) != type_of(known)) continue;
-            if (added.base_url && added.base_url != known.base_url) continue;
-            provider_config bounds = known;
-            restrict_to(added, bounds);
-        }
     }
 }
 
@@ -128,7 +108,6 @@ void lay_over(configuration& stronger, configuration weaker) {
     fill(stronger.tasks, weaker.tasks);
     fill(stronger.aider, weaker.aider);
     fill(stronger.pass_env, weaker.pass_env);
-    restrict_new_names(stronger.providers, weaker.providers);
     lay_over_by_name(stronger.providers, weaker.providers,
                      [](provider_config& same, provider_config& other) { lay_over(same, other); });
     // The user's own names keep their meaning in every project. An alias and a route are found by

@@ -250,7 +250,7 @@ void program_facts::note_eval(const ast::node& code) {
         open.pop_back();
         if (part.is(kind::symbol)) {
             const std::string_view name = symbol_name(part);
-            if (name == "eval" || name == "import" || realm_.find_macro(name))
+            if (name == "eval" || name == "import" || name == "defmacro" || realm_.find_macro(name))
                 evals_unknown_code_ = true; // what it becomes is not written out
             names_in_eval_.emplace(name);
         }

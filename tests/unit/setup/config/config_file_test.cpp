@@ -416,25 +416,6 @@ TEST_F(config_folders, a_project_adds_no_models_to_those_of_the_user) {
     EXPECT_THAT(models_of("models = [\"gpt-5\"]\n", mini).value(), IsEmpty());
 }
 
-// The service of the user, with the same key, under a name of the project.
-TEST_F(config_folders, a_new_name_of_a_project_is_bounded_like_the_service_of_the_user) {
-    write("user/heddle/heddle.toml",
-          "[providers.openai]\nmodels = [\"gpt-4o-mini\"]\ntotal_timeout = 1\nmax_retries = 0\n");
-    write("project/heddle.toml",
-          "[providers.o3]\ntype = \"openai\"\n[providers.other]\ntype = \"anthropic\"\n"
-          "[providers.mine]\ntype = \"openai\"\nbase_url = \"http://localhost:8000/v1\"\n");
-    const auto found = find().value();
-    const provider_config& again = *found.provider("o3");
-    EXPECT_THAT(again.models.value(), ElementsAre("gpt-4o-mini"));
-    EXPECT_EQ(again.total_timeout, 1s);
-    EXPECT_EQ(again.max_retries, 0);
-    EXPECT_FALSE(again.base_url);
-    for (const char* name : {"other", "mine"}) {
-        EXPECT_FALSE(found.provider(name)->models) << name;
-        EXPECT_FALSE(found.provider(name)->total_timeout) << name;
-    }
-}
-
 TEST_F(config_folders, names_that_the_user_has_given_keep_their_meaning) {
     const std::string services = "[providers.a]\n[providers.b]\n";
     write("project/heddle.toml", services +
