@@ -45,14 +45,14 @@ protected:
         }
         return found;
     }
-    /// Of these, the last function of the program before something took effect between slices.
-    [[nodiscard]] std::vector<std::int64_t> last_waiting(const std::string& folder,
-                                                         std::int64_t first) const {
+    /// Of these, the functions of the program before something took effect between slices.
+    [[nodiscard]] std::vector<std::int64_t> first_functions(const std::string& folder,
+                                                            std::int64_t first) const {
         std::vector<std::int64_t> found;
         for (const run_record& each : records_of(path(folder))) {
             if (each.number <= first) continue;
             if (each.is_between_slices) break;
-            if (each.kind == step_kind::nested) found = {each.number};
+            if (each.kind == step_kind::nested) found.push_back(each.number);
         }
         EXPECT_FALSE(found.empty()) << folder;
         return found;
@@ -133,8 +133,8 @@ TEST_F(cut_runs, go_on_after_a_response_of_a_task_that_a_race_ended) {
     ASSERT_NE(slept, records.end());
     for (int times = is_soak() ? 2 : 1; times > 0; --times) {
         expect_to_go_on("whole", slept->number, "second", {value});
-        for (const std::int64_t last :
-             is_soak() ? arrivals("second", slept->number) : last_waiting("second", slept->number))
+        for (const std::int64_t last : is_soak() ? arrivals("second", slept->number)
+                                                 : first_functions("second", slept->number))
             expect_to_go_on("second", last, "third", {value});
     }
 }
@@ -164,7 +164,7 @@ TEST_F(cut_runs, go_on_after_a_function_of_a_task_whose_time_passes_first) {
                                              "(\"COMPLETE\" \"COMPLETE\" done)\n"};
     const child_result whole = run("whole");
     ASSERT_EQ(whole.code, 0) << whole.err;
-    const auto kept = is_soak() ? arrivals("whole", 0) : last_waiting("whole", 0);
+    const auto kept = is_soak() ? arrivals("whole", 0) : first_functions("whole", 0);
     for (const std::int64_t last : kept) expect_to_go_on("whole", last, "cut", values);
 }
 

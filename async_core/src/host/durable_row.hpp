@@ -288,6 +288,8 @@ private:
     void end_gathering() noexcept;
     void take_effect_between() noexcept;
     [[nodiscard]] bool repeat_between() noexcept;
+    [[nodiscard]] std::size_t next_with_effect() const noexcept;
+    void pass_rest_without_effect() noexcept;
     [[nodiscard]] std::optional<std::size_t> next_between() const noexcept;
     void go_on_between() noexcept;
     [[nodiscard]] std::size_t first_of_arrivals() const;

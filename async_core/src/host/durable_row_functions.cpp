@@ -64,7 +64,7 @@ double durable_row::note_function_cut(const digest128& path, const digest128& fu
 
 /// What earlier executions have recorded is repeated on a machine that may be slower now.
 coro::clock::duration durable_row::time_to_catch_up() const noexcept {
-    if (!replays() && slice_cuts_.empty()) return {};
+    if (!replays() && slice_cuts_.empty() && clocks_.empty()) return {};
     constexpr double at_least = 1;
     constexpr double slower = 2;
     // The clock does not advance with parts of steps.

@@ -28,6 +28,7 @@ bool durable_row::gathers(bool computes) noexcept {
     if (!between_.empty()) return between_.front().path.low <= slices_;
     if (!computes || replay_ || settling_) return false;
     auto wait = patience;
+    if (replays()) pass_rest_without_effect();
     if (replays()) {
         const auto next = next_between();
         if (!next) return false;
@@ -110,10 +111,9 @@ std::size_t durable_row::first_of_arrivals() const {
     return static_cast<std::size_t>(earlier_.rend() - others);
 }
 
-/// What comes next, if it had arrived when an earlier process ended. It may have taken effect
-/// between slices; the record of that was lost, and nothing that is recorded follows from it.
-/// Behind a branch that computes, it would take effect after the time of its task.
-std::optional<std::size_t> durable_row::next_between() const noexcept {
+/// The next record that is neither void nor a part of a step that does not run; earlier_.size():
+/// there are only those.
+std::size_t durable_row::next_with_effect() const noexcept {
     const auto has_no_effect = [this](std::size_t at) {
         const step_record& record = earlier_[at];
         const bool is_asked_for = part_turns_.contains(at) || steps_.contains(record.path);
@@ -121,6 +121,22 @@ std::optional<std::size_t> durable_row::next_between() const noexcept {
     };
     std::size_t next = next_;
     while (next < earlier_.size() && has_no_effect(next)) ++next;
+    return next;
+}
+
+/// What is left has no effect, such as the parts of a step that a branch which computes has ended:
+/// all that is recorded has been repeated, and time goes on.
+void durable_row::pass_rest_without_effect() noexcept {
+    if (slices_ < arrived_last_.slices_without_a_turn()) return;
+    if (next_with_effect() != earlier_.size()) return;
+    while (replays() && replay_next(repeats::between_slices)) {}
+}
+
+/// What comes next, if it had arrived when an earlier process ended. It may have taken effect
+/// between slices; the record of that was lost, and nothing that is recorded follows from it.
+/// Behind a branch that computes, it would take effect after the time of its task.
+std::optional<std::size_t> durable_row::next_between() const noexcept {
+    const std::size_t next = next_with_effect();
     if (next == earlier_.size() || next < first_of_arrivals_) return std::nullopt;
     if (slices_ < arrived_last_.slices_without_a_turn()) return std::nullopt;
     const step_record& record = earlier_[next];
