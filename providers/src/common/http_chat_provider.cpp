@@ -100,11 +100,9 @@ public:
     }
     /// True once nothing that follows matters.
     const bool& has_enough() const noexcept { return has_enough_; }
-    /// Whether the response is complete although the exchange has failed.
-    bool is_whole_despite(const error& failure) const noexcept {
-        if (!events_ || refused_ || !events_->is_whole()) return false;
-        return has_enough_ || failure.code().category() == ports::http_category();
-    }
+    /// Whether the response is complete, and paid for, although the exchange has failed or was
+    /// cancelled.
+    bool is_whole() const noexcept { return events_ && !refused_ && events_->is_whole(); }
     result<chat_response> finish(std::chrono::system_clock::time_point wall_now) {
         result<chat_response> read = events_ ? events_->finish() : codec_.decode(whole_, wall_now);
         if (!read || !sink_) return read;
@@ -413,7 +411,7 @@ result<chat_response> http_chat_provider::read_response(result<http_response>& r
 result<chat_response> http_chat_provider::read_streamed(streamed_response& receiving,
                                                         result<http_response>& response,
                                                         wall_time time_of_day) {
-    if (response || receiving.is_whole_despite(response.error()))
+    if (response || receiving.is_whole())
         return without_secrets(receiving.finish(time_of_day));
     error failure = std::move(response).error();
     if (!receiving.refused()) {

@@ -59,6 +59,8 @@ public:
     }
     [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
     [[nodiscard]] bool closed() const noexcept { return closed_; }
+    /// Whether the function has returned from all that has been taken, and nothing waits for it.
+    [[nodiscard]] bool is_handed_on() const noexcept { return waiting_.empty() && !is_hearing; }
     /// All that waits. A character is never split between two pieces.
     [[nodiscard]] std::string take() {
         std::string taken = std::move(waiting_);
@@ -74,6 +76,8 @@ public:
     [[nodiscard]] coro::task<coro::wake> arrived(coro::call_context context) {
         return arrived_.wait(context);
     }
+
+    bool is_hearing = false; ///< the function is called
 
     [[nodiscard]] bool open() const noexcept override {
         return (let_go_ || waiting_.size() < max_waiting) && (!outer_ || outer_->open());
@@ -152,9 +156,13 @@ coro::task<result<void>> response_stream::hand_on(pieces& arrived, coro::call_co
             continue;
         }
         std::vector<lang::value> arguments{lang::make_string(memory, text)};
+        arrived.is_hearing = true;
         result<lang::value> called =
             co_await session.call_within(receiver_, std::move(arguments), scope, context, true);
-        if (called) continue;
+        if (called) {
+            arrived.is_hearing = false;
+            continue;
+        }
         if (!called.error().is_cancelled()) failure_ = called.error();
         co_return std::move(called).error();
     }
@@ -202,7 +210,8 @@ coro::task<result<ports::chat_response>> response_stream::ask(ports::llm_port& p
     const result<void> joined = co_await both.join();
     request.gate = nullptr;
     if (!ended) co_return joined.error();
-    if (joined || !*ended) co_return *std::move(ended);
+    // The time may pass when all has been handed on, before the connection shows the end.
+    if (joined || !*ended || arrived.is_handed_on()) co_return *std::move(ended);
     co_return unheard(joined.error(), **std::move(ended));
 }
 

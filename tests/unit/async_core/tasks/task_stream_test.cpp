@@ -99,6 +99,24 @@ TEST(stream_form, ends_with_its_time_and_with_its_run) {
     EXPECT_EQ(w.observer.finished, 3);
 }
 
+TEST(stream_form, what_is_complete_counts_although_its_time_passes_at_the_end) {
+    harness w;
+    w.llm.open_after_end = std::chrono::milliseconds(200);
+    w.llm.say("one two");
+    EXPECT_EQ(w.json(std::string(report) +
+                     "(let ((r (stream (tell (q \"x\") (timeout 0.05)) (lambda (p) (set! seen "
+                     "(string-append seen p)))))) (list (content r) (get r 'status) seen))"),
+              R"(["one two","COMPLETE","one two"])");
+    EXPECT_EQ(w.llm.cut_at_end, 1);
+    // The function has not heard the last of it: what has come is in the error.
+    w.llm.say("one two");
+    EXPECT_EQ(w.json("(let ((r (stream (tell (q \"x\") (timeout 0.05)) (lambda (p) (sleep 1))))) "
+                     "(list (get r 'content) (get r 'status) (get-in r '(\"notes\" \"error\" "
+                     "\"resource\"))))"),
+              R"(["one two","FAILED","time"])");
+    EXPECT_EQ(w.llm.cut_at_end, 2);
+}
+
 TEST(stream_form, what_fails_at_the_model_is_data) {
     harness w;
     w.llm.break_with(ports::llm_errc::server, "broken");

@@ -113,10 +113,16 @@ public:
                 co_return slept.error();
             }
         }
+        // As a provider, which has all of it however the exchange ends.
+        const result<void> ended =
+            co_await coro::sleep_until(context, context.loop->now() + open_after_end);
+        if (!ended) ++cut_at_end;
         co_return response;
     }
 
     std::size_t piece_bytes = 4;
+    std::chrono::milliseconds open_after_end{0}; ///< that long the connection stays open
+    int cut_at_end = 0;
     std::chrono::milliseconds piece_delay{1};
     int handed_out = 0;
     int held_back = 0;

@@ -103,13 +103,24 @@ TEST(http_chat_provider, the_end_mark_ends_a_stream_whatever_follows) {
     auto response = with.stream();
     ASSERT_TRUE(response) << response.error().message();
     EXPECT_EQ(response->text, "ab");
-    // A cancelled call has been paid for: its response is used.
-    with.http.reply(200, std::string(piece) + std::string(last), as_stream);
+}
+
+TEST(http_chat_provider, a_complete_stream_counts_whatever_cancels_its_call) {
+    for (const std::string_view end : {last, finished}) {
+        for (const auto reason : {cancel_reason::deadline, cancel_reason::user}) {
+            fixture with;
+            with.http.reply(200, std::string(piece) + std::string(end), as_stream);
+            with.http.responses.back().ends_with = error::cancelled(reason);
+            const auto response = with.stream();
+            ASSERT_TRUE(response) << response.error().message();
+            EXPECT_EQ(response->text, "ab");
+            EXPECT_EQ(response->usage.has_value(), end == last);
+        }
+    }
+    fixture with; // and one that has not ended does not
+    with.http.reply(200, std::string(piece), as_stream);
     with.http.responses.back().ends_with = error::cancelled(cancel_reason::deadline);
-    EXPECT_TRUE(with.stream());
-    with.http.reply(200, std::string(piece) + std::string(finished), as_stream);
-    with.http.responses.back().ends_with = error::cancelled(cancel_reason::deadline);
-    response = with.stream();
+    const auto response = with.stream();
     ASSERT_FALSE(response);
     EXPECT_EQ(response.error().cancelled_because(), cancel_reason::deadline);
 }
