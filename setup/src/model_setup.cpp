@@ -273,11 +273,14 @@ private:
     }
 
     void add_known_models() {
-        for (const provider_config& each : parts_.settings.providers) {
-            if (!each.models) continue;
-            setup_->registry_.accept_only(each.name, {*each.models, {}});
+        const auto add = [this](const std::string& name, const auto& models) {
+            if (!models) return;
+            setup_->registry_.accept_only(name, {*models, {}});
             setup_->registry_.set_strict(true);
-        }
+        };
+        for (const provider_config& each : parts_.settings.providers) add(each.name, each.models);
+        // The list of an account may be shorter.
+        for (const configured_service& each : setup_->services_) add(each.name, each.models);
     }
 
     void add_aliases() {

@@ -25,8 +25,12 @@ void restrict(std::optional<Limit>& limit, const std::optional<Limit>& other) {
 /// A model has to begin with a prefix of both lists; with the longer one, where one prefix begins
 /// with the other.
 void restrict_prefixes(std::optional<std::vector<std::string>>& prefixes,
-                       std::optional<std::vector<std::string>>& others) {
-    if (!prefixes || !others) return fill(prefixes, others);
+                       const std::optional<std::vector<std::string>>& others) {
+    if (!others) return;
+    if (!prefixes) {
+        prefixes = others;
+        return;
+    }
     std::vector<std::string> both;
     for (const std::string& one : *prefixes) {
         for (const std::string& other : *others) {
@@ -50,17 +54,7 @@ void lay_over(provider_config& stronger, provider_config& weaker) {
     fill(stronger.api_version, weaker.api_version);
     fill(stronger.organization, weaker.organization);
     fill(stronger.project, weaker.project);
-    restrict_prefixes(stronger.models, weaker.models);
-    restrict(stronger.max_in_flight, weaker.max_in_flight);
-    restrict(stronger.requests_per_minute, weaker.requests_per_minute);
-    restrict(stronger.tokens_per_minute, weaker.tokens_per_minute);
-    restrict(stronger.input_tokens_per_minute, weaker.input_tokens_per_minute);
-    restrict(stronger.output_tokens_per_minute, weaker.output_tokens_per_minute);
-    restrict(stronger.connect_timeout, weaker.connect_timeout);
-    restrict(stronger.first_byte_timeout, weaker.first_byte_timeout);
-    restrict(stronger.idle_timeout, weaker.idle_timeout);
-    restrict(stronger.total_timeout, weaker.total_timeout);
-    restrict(stronger.max_retries, weaker.max_retries);
+    restrict_to(stronger, weaker);
     fill(stronger.share_prompt_prefixes, weaker.share_prompt_prefixes);
     tasks::fill_absent(stronger.request, weaker.request);
     fill(stronger.request_place, weaker.request_place);
@@ -94,6 +88,20 @@ const provider_config* configuration::provider(std::string_view name) const noex
     const auto found = std::find_if(providers.begin(), providers.end(),
                                     [&](const provider_config& each) { return each.name == name; });
     return found == providers.end() ? nullptr : &*found;
+}
+
+void restrict_to(service_bounds& settings, const service_bounds& others) {
+    restrict_prefixes(settings.models, others.models);
+    restrict(settings.max_in_flight, others.max_in_flight);
+    restrict(settings.requests_per_minute, others.requests_per_minute);
+    restrict(settings.tokens_per_minute, others.tokens_per_minute);
+    restrict(settings.input_tokens_per_minute, others.input_tokens_per_minute);
+    restrict(settings.output_tokens_per_minute, others.output_tokens_per_minute);
+    restrict(settings.connect_timeout, others.connect_timeout);
+    restrict(settings.first_byte_timeout, others.first_byte_timeout);
+    restrict(settings.idle_timeout, others.idle_timeout);
+    restrict(settings.total_timeout, others.total_timeout);
+    restrict(settings.max_retries, others.max_retries);
 }
 
 void lay_over(configuration& stronger, configuration weaker) {

@@ -1,5 +1,7 @@
 #include <heddle/setup/services/configured_services.hpp>
 
+#include "services/account_bounds.hpp"
+
 #include <heddle/setup/config/service_types.hpp>
 #include <heddle/setup/services/named_services.hpp>
 
@@ -23,6 +25,7 @@ std::vector<configured_service> configured_services(const configuration& setting
                                                     const service_parts& parts,
                                                     const std::optional<std::string>& model) {
     const named_services named(settings, model ? model : parts.variables.model);
+    const account_bounds bounds(settings, parts.variables);
     std::vector<configured_service> services;
     std::unordered_set<std::string_view> done;
     const std::string flagged =
@@ -33,11 +36,17 @@ std::vector<configured_service> configured_services(const configuration& setting
         own.base_url_is_flag = true;
         return true;
     };
+    const auto add = [&](provider_config own, bool has_section) {
+        // What the user alone refers to is theirs, whatever it is called.
+        if (has_section || !named.is_of_user(own.name)) bounds.restrict(own);
+        services.push_back(make_service(own, parts));
+    };
     // The usual ones first, so that a bare name means a model of OpenAI if that is there.
     for (const usual_service& usual : usual_services()) {
         provider_config own;
         own.name = usual.name;
-        if (const provider_config* said = settings.provider(usual.name)) own = *said;
+        const provider_config* const said = settings.provider(usual.name);
+        if (said) own = *said;
         const bool is_named = place_at(own);
         const bool known =
             !own.place.file.empty() || is_named ||
@@ -46,14 +55,14 @@ std::vector<configured_service> configured_services(const configuration& setting
             });
         if (!known) continue;
         if (own.place.file.empty()) own.place = named.place_of(own.name);
-        services.push_back(make_service(own, parts));
         done.insert(usual.name);
+        add(std::move(own), said != nullptr);
     }
     for (const provider_config& each : settings.providers) {
         if (!done.insert(each.name).second) continue;
         provider_config own = each;
         (void)place_at(own);
-        services.push_back(make_service(own, parts));
+        add(std::move(own), true);
     }
     // "groq:llama-3": a service that is known by name needs no section.
     const std::vector<std::string> known = named.known();
@@ -63,7 +72,7 @@ std::vector<configured_service> configured_services(const configuration& setting
         usual.name = name;
         usual.place = named.place_of(name);
         (void)place_at(usual);
-        services.push_back(make_service(usual, parts));
+        add(std::move(usual), false);
     }
     return services;
 }

@@ -34,6 +34,7 @@ public:
         : settings_(settings), parts_(parts) {
         service_.name = settings.name;
         service_.type = type_of(settings);
+        service_.models = settings.models;
     }
 
     configured_service run() {

@@ -1,5 +1,6 @@
 #include <heddle/setup/services/service_trust.hpp>
 
+#include "services/key_destination.hpp"
 #include "services/key_source.hpp"
 
 #include <heddle/base/ascii.hpp>
@@ -80,25 +81,12 @@ std::string added_parameters(const provider_config& merged, const configuration&
     return added.empty() ? std::string() : json_text(added);
 }
 
-/// An address with the key that goes there.
-struct destination {
-    std::string address;
-    std::string key;
-
-    friend bool operator==(const destination&, const destination&) = default;
-};
-
-/// Where the key of a service goes as these settings alone have it.
-destination destination_of(const provider_config& settings, const service_type& type,
-                           const environment& variables) {
-    return {normalised_address(address_of(settings, type, variables)),
-            key_name(&settings, type.key_variables, variables)};
-}
-
-/// The same for a service of the user's own layers; one that they do not have goes by its name.
-/// Nothing where that means nothing.
-std::optional<destination> own_destination(const std::string& name, const provider_config& merged,
-                                           const configuration& own, const environment& variables) {
+/// Where the key of a service goes as the user's own layers have it; one that they do not have goes
+/// by its name. Nothing where that means nothing.
+std::optional<key_destination> own_destination(const std::string& name,
+                                               const provider_config& merged,
+                                               const configuration& own,
+                                               const environment& variables) {
     provider_config settings;
     if (const provider_config* said = own.provider(name)) settings = *said;
     else settings.name = name;
@@ -133,7 +121,7 @@ bool names_address(const service_type& type, const configuration& own,
 /// Whether the user's own file or a variable sends the key of the usual destination to another
 /// address: then it is not meant for the usual one. Every service of theirs counts, whatever its
 /// type.
-bool sent_elsewhere(const destination& usual, const provider_config& merged,
+bool sent_elsewhere(const key_destination& usual, const provider_config& merged,
                     const configuration& own, const environment& variables) {
     if (usual.key.empty()) return false;
     const auto is_other = [&](const std::string& name) {
@@ -150,8 +138,9 @@ bool sent_elsewhere(const destination& usual, const provider_config& merged,
 }
 
 /// Whether the user has entrusted the key to that address without having been asked.
-bool is_entrusted(const destination& there, const provider_config& merged, const service_type& type,
-                  const configuration& own, const environment& variables) {
+bool is_entrusted(const key_destination& there, const provider_config& merged,
+                  const service_type& type, const configuration& own,
+                  const environment& variables) {
     if (is_users_own(merged, own) &&
         there == own_destination(merged.name, merged, own, variables)) {
         return true;
@@ -161,8 +150,8 @@ bool is_entrusted(const destination& there, const provider_config& merged, const
         return true;
     }
     // The usual key of a type, or none, where services of that type are.
-    const destination usual{normalised_address(std::string(type.base_url)),
-                            key_name(nullptr, type.key_variables, variables)};
+    const key_destination usual{normalised_address(std::string(type.base_url)),
+                                key_name(nullptr, type.key_variables, variables)};
     return there == usual && !sent_elsewhere(usual, merged, own, variables);
 }
 
@@ -214,7 +203,7 @@ trust_question judge_service(const provider_config& settings, const service_type
     question.place = settings.place;
     const auto& said = settings.base_url_place;
     if (said && said->file == all.project_file) question.place = *said;
-    const destination there = destination_of(settings, type, variables);
+    const key_destination there = destination_of(settings, type, variables);
     question.address = there.address;
     question.key = there.key;
     if (!all.without_project || question.place.file.empty()) return question;

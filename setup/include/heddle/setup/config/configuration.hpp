@@ -22,20 +22,8 @@ struct config_place {
     [[nodiscard]] std::string shown() const { return file + ":" + std::to_string(line); }
 };
 
-/// `[providers.NAME]`
-struct provider_config {
-    std::string name;
-    config_place place;
-    std::string type; ///< a service (openai, anthropic, …) or a preset; empty: as the name
-    std::optional<std::string> base_url;
-    std::optional<config_place> base_url_place;
-    bool base_url_is_flag = false; ///< set on the command line, which takes precedence
-    std::optional<std::string> api_key_env;
-    std::optional<std::string> api_key_file;
-    std::vector<std::string> api_key_command; ///< program and arguments; its output is the key
-    std::optional<std::string> api_version;
-    std::optional<std::string> organization;
-    std::optional<std::string> project;
+/// What a project may restrict, but not loosen, of a service.
+struct service_bounds {
     std::optional<std::vector<std::string>> models; ///< prefixes of those that it accepts
 
     std::optional<std::int64_t> max_in_flight;
@@ -49,6 +37,22 @@ struct provider_config {
     std::optional<std::chrono::milliseconds> idle_timeout;
     std::optional<std::chrono::milliseconds> total_timeout;
     std::optional<std::int64_t> max_retries;
+};
+
+/// `[providers.NAME]`
+struct provider_config : service_bounds {
+    std::string name;
+    config_place place;
+    std::string type; ///< a service (openai, anthropic, …) or a preset; empty: as the name
+    std::optional<std::string> base_url;
+    std::optional<config_place> base_url_place;
+    bool base_url_is_flag = false; ///< set on the command line, which takes precedence
+    std::optional<std::string> api_key_env;
+    std::optional<std::string> api_key_file;
+    std::vector<std::string> api_key_command; ///< program and arguments; its output is the key
+    std::optional<std::string> api_version;
+    std::optional<std::string> organization;
+    std::optional<std::string> project;
     std::optional<bool> share_prompt_prefixes; ///< sticky routing
     tasks::request_parameters request;         ///< defaults of its requests
     std::optional<config_place> request_place;
@@ -117,6 +121,9 @@ struct configuration {
 
     [[nodiscard]] const provider_config* provider(std::string_view name) const noexcept;
 };
+
+/// Of a limit or timeout the smaller value holds, of prefixes of models what both accept.
+void restrict_to(service_bounds& settings, const service_bounds& others);
 
 /// Adds the settings of `weaker` (the user's file) that `stronger` (a project's) does not have.
 /// Providers of the same name are merged by setting. Of a limit or timeout the smaller value holds,
