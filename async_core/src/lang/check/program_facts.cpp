@@ -231,7 +231,7 @@ void program_facts::note_eval(const ast::node& code) {
     const bool parses = parses_here || calls_parse;
     if (parses) source = code.children.back();
     if (source->kind != node_kind::constant || source->constant.is(kind::string) != parses) {
-        evals_unknown_code_ = true;
+        runs_unknown_code_ = true;
         return;
     }
     if (parses) {
@@ -243,7 +243,7 @@ void program_facts::note_eval(const ast::node& code) {
     }
     for (std::size_t parts = 0; !open.empty(); ++parts) {
         if (parts == max_parts) {
-            evals_unknown_code_ = true;
+            runs_unknown_code_ = true;
             return;
         }
         const value part = std::move(open.back());
@@ -251,7 +251,7 @@ void program_facts::note_eval(const ast::node& code) {
         if (part.is(kind::symbol)) {
             const std::string_view name = symbol_name(part);
             if (name == "eval" || name == "import" || name == "defmacro" || realm_.find_macro(name))
-                evals_unknown_code_ = true; // what it becomes is not written out
+                runs_unknown_code_ = true; // what it becomes is not written out
             names_in_eval_.emplace(name);
         }
         if (!part.is(kind::list)) continue;
@@ -260,11 +260,11 @@ void program_facts::note_eval(const ast::node& code) {
     }
 }
 
-/// Whether code given to eval may give the global another value. That code which is made while the
-/// program runs replaces its functions and tasks is not expected.
+/// Whether code given to eval, or of an imported file, may give the global another value. That such
+/// code replaces functions and tasks of the program is not expected.
 bool program_facts::may_eval_change(std::uint32_t index, const definition& found) const {
     const bool is_called = found.what.code || found.what.task;
-    if (evals_unknown_code_ && !is_called) return true;
+    if (runs_unknown_code_ && !is_called) return true;
     return !names_in_eval_.empty() &&
            names_in_eval_.contains(std::string(realm_.global_name(index)));
 }
@@ -282,7 +282,10 @@ void program_facts::note_import(const ast::node& call) {
     }
     if (callee.kind != node_kind::global || !realm_.is_prelude_global(callee.index)) return;
     const std::string_view name = realm_.global_name(callee.index);
-    if (name == "%import-file") open_names_ = true;
+    if (name == "%import-file") {
+        open_names_ = true;
+        runs_unknown_code_ = true; // it may assign globals of the program
+    }
     if (name != "%import-library" || call.children.size() < 2) return;
     const value& what = call.children[1]->constant;
     std::string_view library = what.is(kind::symbol) ? symbol_name(what) : string_bytes(what);
@@ -317,7 +320,7 @@ void program_facts::note_import(const ast::node& call) {
 }
 
 void program_facts::finish() {
-    if (eval_mentions_ > eval_calls_) evals_unknown_code_ = true; // (map eval codes)
+    if (eval_mentions_ > eval_calls_) runs_unknown_code_ = true; // (map eval codes)
     for (auto& [index, each] : globals_) {
         if (each.count == 1 && each.what.task) tasks_by_name_[each.what.name] = index;
     }

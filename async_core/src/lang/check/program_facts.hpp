@@ -164,7 +164,7 @@ private:
     std::set<std::string> imported_;
     std::set<std::string> locals_;
     bool open_names_ = false;
-    bool evals_unknown_code_ = false; ///< outside of sandboxes
+    bool runs_unknown_code_ = false; ///< outside of sandboxes, by eval or an import
     std::set<std::string> names_in_eval_;
     std::size_t eval_mentions_ = 0; ///< of the builtin, also as a value
     std::size_t eval_calls_ = 0;    ///< of these, at the head of a call

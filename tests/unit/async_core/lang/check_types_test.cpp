@@ -355,6 +355,13 @@ TEST(check_types, functions_that_take_an_element_of_each_list) {
               lines{});
 }
 
+TEST(check_types, what_an_imported_file_may_change) {
+    EXPECT_EQ(problems("(define x nil)\n(import \"sets-x.heddle\")\n(+ x 1)"), lines{});
+    EXPECT_EQ(problems("(define x nil)\n(import std/lists)\n(+ x 1)").size(), 1U);
+    // A function of the program is not expected to be replaced.
+    EXPECT_EQ(problems("(define (f a) a)\n(import \"sets-x.heddle\")\n(f 1 2)").size(), 1U);
+}
+
 TEST(check_types, functions_of_imported_libraries) {
     EXPECT_EQ(problems("(import std/lists)\n(frequencies)").size(), 1U);
     EXPECT_EQ(problems("(import std/lists)\n(sum '(1 2))"), lines{});
