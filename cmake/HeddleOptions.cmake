@@ -11,6 +11,8 @@ option(HEDDLE_CHECK_HEADERS "Compile each public header alone, as a part of the 
 option(HEDDLE_BENCH "Build the benches of tests/perf by default" OFF)
 option(HEDDLE_FUZZ "Build tests/fuzz (clang only)" OFF)
 option(HEDDLE_COVERAGE "Measure the coverage of the tests" OFF)
+set(HEDDLE_ALLOCATOR "auto" CACHE STRING "Of the programs: mimalloc, system, or auto: mimalloc if found")
+set_property(CACHE HEDDLE_ALLOCATOR PROPERTY STRINGS auto mimalloc system)
 set(HEDDLE_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=: 'address,undefined' or 'thread'")
 
 set(heddle_libraries ${PROJECT_IS_TOP_LEVEL})
