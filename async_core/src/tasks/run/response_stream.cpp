@@ -197,7 +197,8 @@ coro::task<result<ports::chat_response>> response_stream::ask(ports::llm_port& p
         pieces whole(nullptr);
         whole.add(response->text);
         whole.close();
-        const result<void> heard = co_await hand_on(whole, context);
+        // The time of the task was for the response, which is there: the function does not lose it.
+        const result<void> heard = co_await hand_on(whole, call_.context);
         if (heard) co_return response;
         co_return unheard(heard.error(), *std::move(response));
     }

@@ -1,4 +1,5 @@
 // (stream task function), and what the host receives.
+#include "memory_log.hpp"
 #include "tasks_testing.hpp"
 
 #include <gmock/gmock.h>
@@ -115,6 +116,25 @@ TEST(stream_form, what_is_complete_counts_although_its_time_passes_at_the_end) {
                      "\"resource\"))))"),
               R"(["one two","FAILED","time"])");
     EXPECT_EQ(w.llm.cut_at_end, 2);
+}
+
+// The function of a durable row gets all of a response at its end.
+TEST(stream_form, of_a_durable_row_what_is_complete_counts_too) {
+    for (const char* function :
+         {"(lambda (p) (set! seen p))", "(lambda (p) (progn (sleep 0.2) (set! seen p)))"}) {
+        harness w;
+        testing::memory_log log({});
+        host::run_options options;
+        options.steps = &log;
+        w.llm.open_after_end = std::chrono::milliseconds(200);
+        w.llm.say("one two");
+        EXPECT_EQ(w.json(std::string(report) + "(let ((r (stream (tell (q \"x\") (timeout 0.05)) " +
+                             function + "))) (list (get r 'content) (get r 'status) seen))",
+                         options),
+                  R"(["one two","COMPLETE","one two"])")
+            << function;
+        EXPECT_EQ(w.llm.cut_at_end, 1);
+    }
 }
 
 TEST(stream_form, what_fails_at_the_model_is_data) {

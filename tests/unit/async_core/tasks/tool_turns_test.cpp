@@ -1,8 +1,8 @@
 // Several tools that a model asks for in one turn, and the bound of `concurrency`.
+#include "memory_log.hpp"
 #include "tools_testing.hpp"
 
 #include <heddle/host/row_history.hpp>
-#include <heddle/host/step_log.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,6 +14,7 @@ namespace {
 
 using testing::harness;
 using ::testing::HasSubstr;
+using testing::memory_log;
 using testing::scripted_llm;
 
 /// Asks for these tools, all in one turn, if it is offered any; then it is done.
@@ -62,23 +63,6 @@ TEST(tool_turns, unbounded_calls_run_side_by_side) {
     EXPECT_EQ(w.json(std::string(ask) + plan + "(content (plan))"), R"("done")");
     EXPECT_EQ(w.llm.max_at_once, 10);
 }
-
-/// The records of a row, in memory.
-class memory_log final : public host::step_log {
-public:
-    explicit memory_log(std::vector<ports::step_record> earlier) : earlier_(std::move(earlier)) {}
-    std::vector<ports::step_record> take_earlier() override { return std::move(earlier_); }
-    coro::task<result<void>> append(ports::step_record record, coro::call_context) override {
-        all.push_back(std::move(record));
-        co_return result<void>();
-    }
-    void note(ports::step_record record) override { all.push_back(std::move(record)); }
-    std::uint64_t seed() const noexcept override { return 42; }
-    std::vector<ports::step_record> all; ///< of this execution
-
-private:
-    std::vector<ports::step_record> earlier_;
-};
 
 // In a durable row all of them ran at once, in the first execution and after a resume.
 TEST(tool_turns, of_durable_rows_are_bounded_in_each_execution) {
