@@ -273,14 +273,16 @@ private:
     }
 
     void add_known_models() {
-        const auto add = [this](const std::string& name, const auto& models) {
-            if (!models) return;
-            setup_->registry_.accept_only(name, {*models, {}});
+        const auto add = [this](const auto& service) {
+            if (!service.models) return;
+            const config_place& place = service.models_place;
+            setup_->registry_.accept_only(
+                service.name, {*service.models, {}, place.file.empty() ? "" : place.shown()});
             setup_->registry_.set_strict(true);
         };
-        for (const provider_config& each : parts_.settings.providers) add(each.name, each.models);
+        for (const provider_config& each : parts_.settings.providers) add(each);
         // The list of an account may be shorter.
-        for (const configured_service& each : setup_->services_) add(each.name, each.models);
+        for (const configured_service& each : setup_->services_) add(each);
     }
 
     void add_aliases() {

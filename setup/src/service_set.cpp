@@ -4,6 +4,7 @@
 #include "read_only_files.hpp"
 #include "remote_models.hpp"
 #include "remote_processes.hpp"
+#include "services/key_destination.hpp"
 
 #include <heddle/fs/local_tree.hpp>
 #include <heddle/fs/workspace_files.hpp>
@@ -17,6 +18,7 @@
 #include <heddle/setup/task_files.hpp>
 
 #include <filesystem>
+#include <unordered_map>
 #include <utility>
 
 namespace heddle::setup {
@@ -203,11 +205,33 @@ result<void> service_set::load_prices() {
 /// What the user has named is priced as what it is; a route as the first of its models, where a
 /// budget asks what a call may cost. A project does not change the price of a service of the user's
 /// by another type, such as one of local servers, which cost nothing; nor is a service free by its
-/// name, or by the user's type, where the project sets the type of a paid one.
+/// name, or by the user's type, where the project sets the type of a paid one. A project's own name
+/// for a place where the user has a service has the prices of that one, the first of several.
 void service_set::name_prices() {
-    const provider_index own(settings_.without_project ? *settings_.without_project : settings_);
+    const configuration& users_all =
+        settings_.without_project ? *settings_.without_project : settings_;
+    const provider_index own(users_all);
+    std::unordered_map<std::string, const provider_config*> own_at;
+    const auto origin_of = [this](const provider_config& each) {
+        const auto type = find_service_type(type_of(each));
+        return type ? account_origin(address_of(each, *type, options_.variables)) : std::string();
+    };
+    if (settings_.without_project) {
+        for (const provider_config& each : users_all.providers) {
+            prices_.price_as(each.name, type_of(each));
+            own_at.emplace(origin_of(each), &each);
+        }
+    }
     for (const provider_config& each : settings_.providers) {
         const provider_config* const users = own.find(each.name);
+        const auto there = users ? own_at.end() : own_at.find(origin_of(each));
+        if (there != own_at.end()) {
+            const std::string& like = there->second->name;
+            if (prices_.is_free(each.name) && !prices_.is_free(like))
+                prices_.replace(each.name, like);
+            else prices_.price_as(each.name, like);
+            continue;
+        }
         prices_.price_as(each.name, type_of(users ? *users : each));
         const bool is_other = type_of(each) != (users ? type_of(*users) : each.name);
         if (settings_.without_project && is_other && prices_.is_free(each.name))

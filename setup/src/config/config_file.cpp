@@ -344,7 +344,10 @@ private:
                 {"organization", trusted(text(config.organization))}, // who pays
                 {"project", trusted(text(config.project))},
                 {"models",
-                 [&](const toml::node& models) { texts(config.models.emplace())(models); }},
+                 [&](const toml::node& models) {
+                     config.models_place = place_of(models);
+                     texts(config.models.emplace())(models);
+                 }},
                 {"max_in_flight", whole(config.max_in_flight, 1, many)},
                 {"requests_per_minute", whole(config.requests_per_minute, 1, many)},
                 {"tokens_per_minute", whole(config.tokens_per_minute, 1, 1'000'000'000'000)},

@@ -91,6 +91,8 @@ const provider_config* configuration::provider(std::string_view name) const noex
 }
 
 void restrict_to(service_bounds& settings, const service_bounds& others) {
+    if (others.models && settings.models != others.models)
+        settings.models_place = others.models_place;
     restrict_prefixes(settings.models, others.models);
     restrict(settings.max_in_flight, others.max_in_flight);
     restrict(settings.requests_per_minute, others.requests_per_minute);

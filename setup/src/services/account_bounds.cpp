@@ -1,5 +1,7 @@
 #include "services/account_bounds.hpp"
 
+#include <heddle/base/ascii.hpp>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -37,36 +39,35 @@ void loosen(service_bounds& bounds, const service_bounds& others) {
 
 } // namespace
 
-account_bounds::account_bounds(const configuration& all, const environment& variables)
-    : variables_(variables) {
-    if (!all.without_project) return;
-    for (const provider_config& each : all.without_project->providers) {
-        const auto type = find_service_type(type_of(each));
-        if (!type) continue;
-        key_destination there = destination_of(each, *type, variables);
-        by_address_[std::move(there.address)].push_back({std::move(there.key), &each});
-    }
+void account_bounds::add(provider_config own) {
+    const auto type = find_service_type(type_of(own));
+    if (!type) return;
+    key_destination there = destination_of(own, *type, variables_);
+    by_origin_[account_origin(there.address)].push_back({std::move(there.key), std::move(own)});
 }
 
-/// Two names may stand for one key: two variables of the same value.
-bool account_bounds::is_same_key(const std::string& one, const std::string& other) const {
+/// Only of two variables it is known, without reading files or running commands, that they have
+/// different keys. A service on this machine may have the key itself.
+bool account_bounds::may_be_same_key(const std::string& one, const std::string& other) const {
     if (one == other) return true;
     const secret key = variables_.key(one);
-    return !key.empty() && key.reveal() == variables_.key(other).reveal();
+    const secret other_key = variables_.key(other);
+    return key.empty() || other_key.empty() ||
+           ascii::trim(key.reveal()) == ascii::trim(other_key.reveal());
 }
 
 void account_bounds::restrict(provider_config& settings) const {
-    if (by_address_.empty() || settings.base_url_is_flag) return;
+    if (by_origin_.empty()) return;
     const auto type = find_service_type(type_of(settings));
     if (!type) return;
     const key_destination there = destination_of(settings, *type, variables_);
-    const auto found = by_address_.find(there.address);
-    if (found == by_address_.end()) return;
+    const auto found = by_origin_.find(account_origin(there.address));
+    if (found == by_origin_.end()) return;
     std::optional<service_bounds> loosest;
     for (const own_service& each : found->second) {
-        if (!is_same_key(each.key, there.key)) continue;
-        if (loosest) loosen(*loosest, *each.settings);
-        else loosest = *each.settings;
+        if (!may_be_same_key(each.key, there.key)) continue;
+        if (loosest) loosen(*loosest, each.bounds);
+        else loosest = each.bounds;
     }
     if (loosest) restrict_to(settings, *loosest);
 }

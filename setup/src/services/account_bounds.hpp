@@ -1,4 +1,4 @@
-// What the user's own file permits an account, by whatever name a project refers to it.
+// What the user permits an account, by whatever name a project refers to it.
 #pragma once
 
 #include "services/key_destination.hpp"
@@ -9,27 +9,28 @@
 
 namespace heddle::setup {
 
-/// The models, limits and timeouts of the user's services by account: the address with its key. A
+/// The models, limits and timeouts of the user's services by account: where it is, with its key. A
 /// project that refers to an account by a name of its own, or by that of its type, has no more than
-/// the user's own names for the account have. Both arguments outlive the object.
+/// the user's own names for the account have. The environment outlives the object.
 class account_bounds {
 public:
-    /// Without a file of a project nothing is bounded. Linear in the services of the user.
-    account_bounds(const configuration& all, const environment& variables);
+    explicit account_bounds(const environment& variables) : variables_(variables) {}
 
+    /// A service that the user's own file has or names, with the user's own settings alone.
+    void add(provider_config own);
     /// Restricts `settings` (all layers together) to the loosest of each setting that the user's
-    /// own services with the same account have. Those that have none leave it as it is.
+    /// own services with the same account have. If they have none, it stays as it is.
     void restrict(provider_config& settings) const;
 
 private:
     struct own_service {
-        std::string key;
-        const provider_config* settings;
+        std::string key; ///< its name
+        service_bounds bounds;
     };
-    [[nodiscard]] bool is_same_key(const std::string& one, const std::string& other) const;
+    [[nodiscard]] bool may_be_same_key(const std::string& one, const std::string& other) const;
 
     const environment& variables_;
-    std::unordered_map<std::string, std::vector<own_service>> by_address_;
+    std::unordered_map<std::string, std::vector<own_service>> by_origin_;
 };
 
 } // namespace heddle::setup

@@ -25,8 +25,7 @@ std::vector<configured_service> configured_services(const configuration& setting
                                                     const service_parts& parts,
                                                     const std::optional<std::string>& model) {
     const named_services named(settings, model ? model : parts.variables.model);
-    const account_bounds bounds(settings, parts.variables);
-    std::vector<configured_service> services;
+    std::vector<provider_config> found;
     std::unordered_set<std::string_view> done;
     const std::string flagged =
         service_of_base_url(settings, model ? model : parts.variables.model);
@@ -36,17 +35,11 @@ std::vector<configured_service> configured_services(const configuration& setting
         own.base_url_is_flag = true;
         return true;
     };
-    const auto add = [&](provider_config own, bool has_section) {
-        // What the user alone refers to is theirs, whatever it is called.
-        if (has_section || !named.is_of_user(own.name)) bounds.restrict(own);
-        services.push_back(make_service(own, parts));
-    };
     // The usual ones first, so that a bare name means a model of OpenAI if that is there.
     for (const usual_service& usual : usual_services()) {
         provider_config own;
         own.name = usual.name;
-        const provider_config* const said = settings.provider(usual.name);
-        if (said) own = *said;
+        if (const provider_config* said = settings.provider(usual.name)) own = *said;
         const bool is_named = place_at(own);
         const bool known =
             !own.place.file.empty() || is_named ||
@@ -56,13 +49,12 @@ std::vector<configured_service> configured_services(const configuration& setting
         if (!known) continue;
         if (own.place.file.empty()) own.place = named.place_of(own.name);
         done.insert(usual.name);
-        add(std::move(own), said != nullptr);
+        found.push_back(std::move(own));
     }
     for (const provider_config& each : settings.providers) {
         if (!done.insert(each.name).second) continue;
-        provider_config own = each;
-        (void)place_at(own);
-        add(std::move(own), true);
+        found.push_back(each);
+        (void)place_at(found.back());
     }
     // "groq:llama-3": a service that is known by name needs no section.
     const std::vector<std::string> known = named.known();
@@ -72,8 +64,29 @@ std::vector<configured_service> configured_services(const configuration& setting
         usual.name = name;
         usual.place = named.place_of(name);
         (void)place_at(usual);
-        add(std::move(usual), false);
+        found.push_back(std::move(usual));
     }
+    if (settings.without_project && !found.empty()) {
+        account_bounds bounds(parts.variables);
+        const configuration& users = *settings.without_project;
+        std::set<std::string, std::less<>> without_section = named.of_user();
+        if (named.user_names_none()) without_section.insert(found.front().name);
+        for (provider_config own : users.providers) {
+            without_section.erase(own.name);
+            (void)place_at(own);
+            bounds.add(std::move(own));
+        }
+        for (const std::string& name : without_section) {
+            provider_config own;
+            own.name = name;
+            (void)place_at(own);
+            bounds.add(std::move(own));
+        }
+        for (provider_config& each : found) bounds.restrict(each);
+    }
+    std::vector<configured_service> services;
+    services.reserve(found.size());
+    for (const provider_config& each : found) services.push_back(make_service(each, parts));
     return services;
 }
 

@@ -22,4 +22,8 @@ struct key_destination {
                                              const service_type& type,
                                              const environment& variables);
 
+/// Where an address leads, for comparison of accounts: scheme, host and port, whatever the path,
+/// and one name for this machine; the text itself if it is not a URL. Pure.
+[[nodiscard]] std::string account_origin(const std::string& address);
+
 } // namespace heddle::setup

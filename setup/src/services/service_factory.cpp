@@ -35,6 +35,7 @@ public:
         service_.name = settings.name;
         service_.type = type_of(settings);
         service_.models = settings.models;
+        service_.models_place = settings.models_place;
     }
 
     configured_service run() {

@@ -210,6 +210,7 @@ std::optional<std::string> model_registry::doubt_about(const model_choice& chose
     }
     std::string reported = "provider '" + std::string(provider) +
                            "' is not known to have a model '" + chosen.model + "'";
+    if (!accepted.place.empty()) reported += " (models in " + accepted.place + ")";
     for (const auto& [other, models] : accepted_) { // the right name at the wrong service
         if (other == provider || !find(other)) continue;
         if (std::any_of(models.prefixes.begin(), models.prefixes.end(), begins)) {

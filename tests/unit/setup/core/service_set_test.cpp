@@ -211,6 +211,28 @@ TEST_F(service_set_test, a_project_does_not_make_a_paid_service_free_by_a_name) 
     EXPECT_EQ((*set)->prices().cost_usd("vllm", "any", million), 0.0);
 }
 
+TEST_F(service_set_test, another_name_of_a_project_has_the_prices_of_the_users_service) {
+    options.config_text.reset();
+    options.variables.config_home = (folder / "home").string();
+    std::filesystem::create_directories(folder / "home" / "heddle");
+    write("home/heddle/prices.json",
+          R"({"figures_as_of": "2026-11-30", "providers": [
+              {"names": ["gate"], "models": {"gpt-4o": {"input": 100, "output": 100}}}]})");
+    write("home/heddle/heddle.toml",
+          "prices = \"prices.json\"\n"
+          "[providers.gate]\ntype = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\n");
+    ports::token_usage million;
+    million.input = 1'000'000;
+    for (const char* type : {"openai", "vllm"}) {
+        write("heddle.toml", std::string("[providers.again]\ntype = \"") + type +
+                                 "\"\nbase_url = \"http://localhost:9/v1\"\n");
+        const auto set = service_set::create(loop, null_log(), options);
+        ASSERT_TRUE(set) << set.error().message();
+        EXPECT_EQ((*set)->prices().cost_usd("again", "gpt-4o", million), 100.0) << type;
+        EXPECT_FALSE((*set)->prices().cost_usd("again", "unheard-of", million)) << type;
+    }
+}
+
 TEST_F(service_set_test, a_workspace_must_exist) {
     options.workspace = (folder / "nowhere").string();
     EXPECT_THAT(evaluate(shout), HasSubstr("nowhere"));

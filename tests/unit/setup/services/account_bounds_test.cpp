@@ -10,15 +10,20 @@ using ::testing::ElementsAre;
 
 class account_bounds_test : public project_trust {
 protected:
-    /// `name` with all layers, and bounded.
+    /// `name` with all layers, and bounded by the sections of the user.
     [[nodiscard]] provider_config bounded(const std::string& name) const {
         const auto found = load();
         EXPECT_TRUE(found) << found.error().message();
         provider_config settings;
         settings.name = name;
         if (const provider_config* said = found->provider(name)) settings = *said;
-        account_bounds(*found, variables).restrict(settings);
+        account_bounds bounds(variables);
+        for (const provider_config& each : found->without_project->providers) bounds.add(each);
+        bounds.restrict(settings);
         return settings;
+    }
+    [[nodiscard]] std::optional<std::vector<std::string>> models_of(const std::string& name) {
+        return service(name).models;
     }
 };
 
@@ -60,18 +65,44 @@ TEST_F(account_bounds_test, so_has_the_name_of_the_type) {
     EXPECT_TRUE((*models)->registry().resolve("openai:gpt-4o-mini", ""));
     const auto refused = (*models)->registry().resolve("openai:gpt-5", "");
     ASSERT_FALSE(refused);
-    EXPECT_THAT(refused.error().message(), HasSubstr("gpt-5"));
+    EXPECT_THAT(refused.error().message(),
+                AllOf(HasSubstr("gpt-5"), HasSubstr("(models in " + variables.config_home.value() +
+                                                    "/heddle/heddle.toml:3)")));
     // A workflow may name it, too.
     project("");
     EXPECT_THAT(service("openai").models.value(), ElementsAre("gpt-4o-mini"));
-    // What the user refers to themselves is theirs.
-    user(
-        "[providers.work]\ntype = \"openai\"\nmodels = [\"gpt-4o-mini\"]\n"
-        "[aliases]\nbig = \"openai:gpt-5\"\n");
-    EXPECT_FALSE(service("openai").models);
-    // The section of a project is not.
+    // So has a section of the project.
     project("[providers.openai]\nmax_in_flight = 50\n");
     EXPECT_THAT(service("openai").models.value(), ElementsAre("gpt-4o-mini"));
+}
+
+TEST_F(account_bounds_test, what_the_user_refers_to_is_theirs) {
+    const std::string work = "[providers.work]\ntype = \"openai\"\nmodels = [\"gpt-4o-mini\"]\n";
+    for (const char* theirs : {"concurrency = 3\n", "[providers.openai]\nmax_in_flight = 50\n",
+                               "[providers.again]\ntype = \"openai\"\n"}) {
+        project(theirs);
+        for (const char* own :
+             {"[aliases]\nbig = \"openai:gpt-5\"\n", "[aliases]\nbig = \"gpt-5\"\n",
+              "[routes.safe]\nmodels = [\"openai:gpt-5\"]\n"}) {
+            user(work + own);
+            EXPECT_FALSE(models_of("openai")) << theirs << own;
+            EXPECT_EQ(set_up({}), "") << theirs << own;
+        }
+        for (const char* model : {"model = \"gpt-5\"\n", "model = \"openai:gpt-5\"\n"}) {
+            user(model + work);
+            EXPECT_FALSE(models_of("openai")) << theirs << model;
+        }
+        user(work);
+        EXPECT_TRUE(models_of("openai")) << theirs;
+        for (const char* model : {"gpt-5", "openai:gpt-5"}) {
+            variables.model = model;
+            EXPECT_FALSE(models_of("openai")) << theirs << model;
+        }
+        variables.model.reset();
+    }
+    EXPECT_TRUE(models_of("again"));
+    variables.model = "openai:gpt-5"; // the user's own name for the account is not bounded
+    EXPECT_FALSE(models_of("again"));
 }
 
 TEST_F(account_bounds_test, the_loosest_of_the_users_own_names_is_the_bound) {
@@ -111,14 +142,42 @@ TEST_F(account_bounds_test, another_account_is_not_bounded) {
         EXPECT_FALSE(bounded(name).models) << name;
         EXPECT_FALSE(bounded(name).total_timeout) << name;
     }
-    set["SECOND"] = users_key; // the same one after all
-    EXPECT_THAT(bounded("again").models.value(), ElementsAre("n"));
+    for (const std::string& same : {users_key, users_key + " "}) {
+        set["SECOND"] = same; // the same one after all
+        EXPECT_THAT(bounded("again").models.value(), ElementsAre("n"));
+    }
+}
+
+// Whether it is the same is not known before the file is read, or the command run.
+TEST_F(account_bounds_test, a_key_of_a_file_may_be_that_of_the_variable) {
+    for (const char* key : {"api_key_file = \"key\"\n", "api_key_command = [\"cat\", \"key\"]\n"}) {
+        user(std::string("[providers.work]\ntype = \"openai\"\nmodels = [\"m\"]\n") + key);
+        project("[providers.again]\ntype = \"openai\"\n");
+        EXPECT_THAT(bounded("again").models.value(), ElementsAre("m"));
+    }
+}
+
+TEST_F(account_bounds_test, another_spelling_is_the_same_place) {
+    user(
+        "[providers.work]\ntype = \"openai\"\nbase_url = \"http://127.0.0.1:8000/v1\"\n"
+        "models = [\"m\"]\n");
+    for (const char* url :
+         {"http://localhost:8000/v1", "HTTP://127.0.0.1:8000//v1", "http://[::1]:8000/v1/.",
+          "http://127.0.0.1:8000/x/../v1", "http://127.0.0.1:8000/%761"}) {
+        project(std::string("[providers.again]\ntype = \"vllm\"\nbase_url = \"") + url + "\"\n");
+        EXPECT_THAT(bounded("again").models.value(), ElementsAre("m")) << url;
+    }
+    project("[providers.again]\ntype = \"vllm\"\nbase_url = \"http://127.0.0.1:8001/v1\"\n");
+    EXPECT_FALSE(bounded("again").models);
 }
 
 TEST_F(account_bounds_test, without_a_project_names_are_the_users) {
     user("[providers.work]\ntype = \"openai\"\nmodels = [\"gpt-4o-mini\"]\n");
     EXPECT_FALSE(service("openai").models);
     project("");
+    EXPECT_TRUE(service("openai").models);
+    // The address is the user's word, the model is not.
+    flag = official;
     EXPECT_TRUE(service("openai").models);
     flag = "https://flag.test/v1";
     EXPECT_FALSE(service("openai").models);

@@ -32,6 +32,7 @@ struct model_choice {
 struct accepted_models {
     std::vector<std::string> prefixes; ///< "gpt-": every name with that prefix
     std::vector<std::string> names;    ///< whole names
+    std::string place{};               ///< where the list is, "heddle.toml:3"; empty: nowhere
 };
 
 /// The model names of a provider that have a colon where others have one after their service.

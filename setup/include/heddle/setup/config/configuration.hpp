@@ -25,6 +25,7 @@ struct config_place {
 /// What a project may restrict, but not loosen, of a service.
 struct service_bounds {
     std::optional<std::vector<std::string>> models; ///< prefixes of those that it accepts
+    config_place models_place;
 
     std::optional<std::int64_t> max_in_flight;
     std::optional<std::int64_t> requests_per_minute;

@@ -27,8 +27,12 @@ public:
 
     /// The names among them that are known types of services ("groq"), sorted.
     [[nodiscard]] std::vector<std::string> known() const;
-    /// Whether the user names the service, by their own file, an option or a variable.
-    [[nodiscard]] bool is_of_user(std::string_view name) const { return of_user_.contains(name); }
+    /// Those that the user names, by their own file, an option or a variable.
+    [[nodiscard]] const std::set<std::string, std::less<>>& of_user() const noexcept {
+        return of_user_;
+    }
+    /// Whether the user names a model without its service.
+    [[nodiscard]] bool user_names_none() const noexcept { return user_names_none_; }
     /// Where the file of the project names the service. Without a file: it does not, or the user
     /// names it too.
     [[nodiscard]] config_place place_of(std::string_view name) const;

@@ -45,6 +45,7 @@ struct configured_service {
     std::string withheld_key; ///< name of a key that the user has not allowed for the address
     bool needs_key = false;
     std::optional<std::vector<std::string>> models; ///< prefixes of those that it accepts
+    config_place models_place;                      ///< of that list
     /// Identifies service and account, because responses of one are not valid for another. Contains
     /// no key.
     std::string identity;
