@@ -86,7 +86,10 @@ bool wants_parking(const setup::service_set& services, host::session& session) {
 }
 
 void add_row_parts(const workflow_options& options, tasks::task_system_parts& parts) {
-    if (options.many_rows) parts.priority = ports::call_priority::batch;
+    if (options.many_rows) {
+        parts.priority = ports::call_priority::batch;
+        parts.costs = tasks::make_cost_history(); // the budget of the run counts what rows report
+    }
     if (options.parks_questions) parts.ask_user = parked_questions();
 }
 

@@ -332,6 +332,24 @@ TEST_F(paid_batches, whose_rows_run_out_of_time_stay_within_their_budget) {
                 summary.at("spent").at("cost_usd").to_number<double>(), 1e-3);
 }
 
+// Their rows end all the same: such calls counted with their input, and no budget ended the batch.
+TEST_F(paid_batches, whose_calls_lose_a_race_stay_within_their_budget) {
+    rows_file(20);
+    scratch.file("w.heddle",
+                 "(defatom ask (params q) (instructions \"{{q}}\"))\n"
+                 "(define (main text) (race (content (ask text)) (progn (sleep 0.1) text)))\n");
+    model_thread model(stuck);
+    const auto ended = run_heddle(asking(model, {"--budget-usd", "0.1", "-c", "1", "--json"}));
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    EXPECT_EQ(model.counters().requests, 2U) << "a third one may pass the budget";
+    const auto spent = summary_of(ended).at("spent").at("cost_usd").to_number<double>();
+    EXPECT_GE(spent, 2 * unknown_response_usd);
+    EXPECT_LT(spent, 2.2 * unknown_response_usd);
+    const auto shown = run_heddle({"runs", "show", path("out.jsonl"), "--json"});
+    EXPECT_GE(boost::json::parse(shown.out).at("rows").at("cost_usd").to_number<double>(),
+              2 * unknown_response_usd);
+}
+
 // The row that was the next counted as well.
 // The last call before the limit was paid for again.
 TEST_F(paid_batches, that_met_a_limit_go_on_where_they_were) {

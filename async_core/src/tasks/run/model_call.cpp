@@ -15,12 +15,13 @@ model_call::model_call(task_runner& runner, const task_call& call, const call_ch
     : observer_(runner.observer()), task_(call.task->declared.name), choices_(choices), time_(time),
       memory_(runner.session().memory()), request_(request),
       costs_(call.task->declared.name,
-             {&call.scope->counted, runner.session_budget(), &runner.costs(), runner.observer()},
+             {&call.scope->counted, runner.session_budget(), &runner.costs(),
+              runner.parts().costs.get(), runner.observer()},
              session, request),
       stream_(runner, call) {}
 
 bool model_call::must_reserve() {
-    if (!costs_.spends() || is_repeated_) return false;
+    if (!costs_.must_reserve() || is_repeated_) return false;
     if (!search_.may_look_first(request_, *choices_.provider()) || !costs_.would_wait())
         return true;
     search_.look_first(request_);

@@ -1,6 +1,7 @@
 #include "tasks/run/task_costs.hpp"
 
 #include <heddle/tasks/output/task_failure_reason.hpp>
+#include <heddle/tasks/run/task_system_parts.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -25,10 +26,13 @@ coro::task<result<std::optional<spent_budget>>> refused(error failure) {
 
 } // namespace
 
+std::shared_ptr<cost_history> make_cost_history() { return std::make_shared<cost_history>(); }
+
 void task_costs::begin() {
     spends_ = from_.session || *from_.innermost;
     has_dollars_ =
         (from_.session && from_.session->bounds().usd) || has_dollar_limit(*from_.innermost);
+    estimates_ = has_dollars_ || from_.shared;
 }
 
 // ---------------------------------------------------------------- before a request
@@ -55,8 +59,9 @@ result<cost_estimate> task_costs::first_estimate() const {
 }
 
 result<expected_cost> task_costs::expected() {
-    if (!has_dollars_) return expected_cost{};
-    HEDDLE_TRY(const cost_estimate first, first_estimate());
+    if (!estimates_) return expected_cost{};
+    auto first = first_estimate();
+    if (!first && has_dollars_) return std::move(first).error();
     if (kind_.empty()) {
         kind_ = task_;
         kind_ += '\n';
@@ -64,7 +69,9 @@ result<expected_cost> task_costs::expected() {
         kind_ += '\n';
         kind_ += session_.price().model;
     }
-    return expected_cost{from_.history, kind_, first};
+    // A budget of a form knows the calls of its session alone: no other one changes what it allows.
+    return expected_cost{has_dollars_ ? from_.history : from_.shared, kind_,
+                         first ? *first : cost_estimate()};
 }
 
 coro::task<result<std::optional<spent_budget>>> task_costs::reserve(coro::call_context context) {
@@ -165,7 +172,7 @@ paid_request task_costs::paid_for_part(const ports::chat_response& part,
                                        std::uint32_t attempts) const {
     paid_request request = paid_for(part, attempts);
     const bool known = attempts == 0 || !request.use.estimated;
-    if (!known && has_dollars_ && request.cost && share_.guessed())
+    if (!known && estimates_ && request.cost && share_.guessed())
         request.cost = std::max(*request.cost, unreported_cost(part));
     return request;
 }
@@ -197,7 +204,7 @@ ports::step_spending task_costs::spending_of(const ports::chat_response& respons
     return spent;
 }
 
-/// What a request counts in a budget in dollars if its cost stays unknown. `asked`: what a route
+/// What a request counts where costs are estimated and its own stays unknown. `asked`: what a route
 /// recorded of whom it asked. Until a call of its kind has ended, it is the estimate at the price
 /// of that one, whatever the dearest model of the route costs.
 double task_costs::unreported_cost(const ports::chat_response& asked) const {
@@ -210,15 +217,14 @@ double task_costs::unreported_cost(const ports::chat_response& asked) const {
         .value_or(share_.expected());
 }
 
-/// A request without a response: what was sent, and where a budget knows more, what such a call
+/// A request without a response: what was sent, and where costs are estimated, what such a call
 /// costs.
 paid_request task_costs::min_paid(const ports::chat_response& asked) const {
     paid_request request;
     request.use.estimated = true;
     request.use.usage.input = session_.estimate(request_);
     request.cost = price_of(asked.provider, asked.asked_model, asked.model).of(request.use.usage);
-    if (has_dollars_ && request.cost)
-        request.cost = std::max(*request.cost, unreported_cost(asked));
+    if (estimates_ && request.cost) request.cost = std::max(*request.cost, unreported_cost(asked));
     return request;
 }
 
@@ -311,11 +317,18 @@ void task_costs::request_ended(const result<ports::chat_response>& ended) {
 /// expected.
 void task_costs::settle(const ports::chat_response& response, std::uint32_t attempts) {
     if (!share_.held()) return;
-    const double spent = paid_for(response, attempts).cost.value_or(share_.expected());
+    const std::optional<double> cost = paid_for(response, attempts).cost;
+    const double spent = cost.value_or(share_.expected());
     // The response of a hedge may be out of a cache, though another request was sent.
     const bool of_cache = attempts == 0 || (response.usage && response.usage->of_cache);
-    if (has_dollars_ && !of_cache) from_.history->add(kind_, spent);
+    if (!of_cache) learn(spent, cost.has_value());
     settle(spent + lost_cost(response.lost), attempts != 0);
+}
+
+/// A call has ended with a whole response.
+void task_costs::learn(double spent, bool is_known) {
+    if (has_dollars_) from_.history->add(kind_, spent);
+    if (from_.shared && is_known) from_.shared->add(kind_, spent);
 }
 
 void task_costs::settle(const error& failure) {

@@ -20,7 +20,8 @@ namespace heddle::tasks {
 struct payment {
     const lang::host_ref<lang::counted_extent>* innermost = nullptr; ///< of the forms around it
     spending_ledger* session = nullptr;                              ///< null: no budget
-    cost_history* history = nullptr;
+    cost_history* history = nullptr;                                 ///< of the session
+    cost_history* shared = nullptr;    ///< of all sessions; null: only budgets estimate
     task_observer* observer = nullptr; ///< null: nobody listens
 };
 
@@ -40,8 +41,8 @@ public:
 
     /// The task asks a model, and `session` knows its price.
     void begin();
-    /// Whether a budget bounds what calls cost, or how many there are.
-    [[nodiscard]] bool spends() const noexcept { return spends_; }
+    /// Whether a budget bounds what calls cost, or how many there are, or their cost is estimated.
+    [[nodiscard]] bool must_reserve() const noexcept { return spends_ || estimates_; }
     /// Waits for the budgets. A value: one is used up. Errors: cancelled, configuration_error.
     [[nodiscard]] coro::task<result<std::optional<spent_budget>>> reserve(
         coro::call_context context);
@@ -104,6 +105,7 @@ private:
                                        std::string_view model) const;
 
     [[nodiscard]] result<cost_estimate> first_estimate() const;
+    void learn(double spent, bool is_known);
     /// What the next request may cost. Errors: configuration_error.
     [[nodiscard]] result<expected_cost> expected();
 
@@ -113,7 +115,8 @@ private:
     const ports::chat_request& request_;
     bool spends_ = false;
     bool has_dollars_ = false;
-    std::string kind_;                         ///< in the cost history; empty: no budget in dollars
+    bool estimates_ = false;                   ///< what a call costs that nobody reports
+    std::string kind_;                         ///< in the cost history; empty: not asked for
     spending_share share_;                     ///< refers to kind_
     std::forward_list<spending_share> beside_; ///< of hedges
 };

@@ -148,9 +148,14 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
     if (steps) {
         const setup::row_log::lost_requests lost = steps->note_lost();
         job.lost += lost.count;
-        // Their input is in the counts of this process.
-        outcome.spent += lost.beyond_input;
-        lost_responses_ += lost.beyond_input;
+        // They are in the counts of this process, with the mean of what such calls have cost; the
+        // journal has the longest response in its place.
+        ports::step_spending beyond;
+        beyond.output_tokens = lost.output_tokens;
+        if (lost.count != 0)
+            beyond.cost_usd = std::max(0.0, lost.counted_usd - outcome.spent.cost_usd);
+        outcome.spent += beyond;
+        lost_responses_ += beyond;
     }
     if (steps && outcome.misfit && !std::exchange(job.has_misfit, true)) {
         result<row_outcome> over = co_await start_over(job, std::move(outcome));

@@ -307,6 +307,38 @@ TEST(budgets, count_a_call_without_a_response_as_what_such_calls_cost_once_that_
     EXPECT_NEAR(w.observer.costs.back().value_or(0), 0.015, 1e-9);
 }
 
+// A batch counted them with their input, as no budget is around them: the run has it.
+TEST(budgets, of_many_sessions_count_such_a_call_by_what_all_of_them_know) {
+    task_system_parts parts = with_prices();
+    parts.costs = make_cost_history();
+    harness w({bounded(plain())}, parts);
+    w.llm.say("x"); // 0.015
+    const auto lost = [&w] {
+        w.session = w.engine->new_session().value();
+        w.llm.delay = std::chrono::seconds(60);
+        w.json("(race (t) (sleep 0.01))");
+        return w.observer.costs.back().value_or(0);
+    };
+    EXPECT_GT(lost(), 0.1) << "nothing is known of such calls";
+    w.session = w.engine->new_session().value();
+    w.llm.delay = std::chrono::milliseconds(0);
+    w.json("(t)");
+    EXPECT_NEAR(lost(), 0.015, 1e-9);
+    w.session = w.engine->new_session().value();
+    w.llm.delay = std::chrono::milliseconds(0);
+    w.json(states(200));
+    EXPECT_EQ(w.llm.asked.size(), 203U) << "no call waits, and none is refused";
+
+    task_system_parts unpriced;
+    unpriced.costs = make_cost_history();
+    harness unknown({plain()}, unpriced);
+    unknown.llm.say("x");
+    EXPECT_EQ(unknown.json("(get (t) 'status)"), "\"COMPLETE\"");
+    unknown.llm.delay = std::chrono::seconds(60);
+    unknown.json("(race (t) (sleep 0.01))");
+    EXPECT_EQ(unknown.observer.costs.back(), std::nullopt);
+}
+
 TEST(budgets, count_further_attempts_with_their_input) {
     harness w({plain("t", 4000)}, with_prices());
     w.llm.replies.push_back([](const ports::chat_request&) -> result<ports::chat_response> {

@@ -17,11 +17,17 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace heddle::tasks {
+
+class cost_history;
+
+/// For task_system_parts::costs.
+[[nodiscard]] std::shared_ptr<cost_history> make_cost_history();
 
 /// What the task system needs from its host. All of it outlives the sessions.
 struct task_system_parts {
@@ -51,6 +57,10 @@ struct task_system_parts {
     /// as (with ((budget-usd x) (max-calls n)) ...) around everything. Empty: unlimited.
     std::optional<double> budget_usd;
     std::optional<std::uint64_t> max_calls;
+    /// A call whose cost nobody reports counts as in a budget in dollars: with what such calls of
+    /// all sessions have cost, or with an estimate. Null: only in a budget of its session, and by
+    /// the calls of that one.
+    std::shared_ptr<cost_history> costs;
     /// Tokens in the window of models that the built-in table does not know; empty: no limit.
     std::optional<std::int64_t> model_window;
     std::int64_t subtask_depth = 5; ///< subtasks below a task of the workflow

@@ -34,6 +34,8 @@ public:
             return refused(error::cancelled(cancel_reason::budget).with_attempts(0));
         }
         note_request(record);
+        if (record.kind == ports::step_kind::request || ends_a_step(record))
+            counted_usd_ += record.spent.cost_usd;
         if (record.kind == ports::step_kind::request)
             *longest_output_ = std::max(*longest_output_, record.spent.output_tokens);
         ++appended_;
@@ -47,19 +49,21 @@ public:
     /// What the execution has left when it ended.
     struct lost_requests {
         std::uint32_t count = 0;
-        ports::step_spending beyond_input; ///< what their responses may have cost
+        std::int64_t output_tokens = 0; ///< that their responses may have had
+        double counted_usd = 0;         ///< of the whole execution in the journal, with them
     };
     /// The execution has ended: keeps that the responses of requests under way are lost.
     lost_requests note_lost() {
         lost_requests lost;
         for (ports::step_record& each : std::exchange(under_way_, {})) {
-            const ports::step_spending input = each.spent;
+            const std::int64_t known = each.spent.output_tokens;
             host::count_lost(each, *longest_output_);
             ++lost.count;
-            lost.beyond_input.output_tokens += each.spent.output_tokens - input.output_tokens;
-            lost.beyond_input.cost_usd += each.spent.cost_usd - input.cost_usd;
+            lost.output_tokens += each.spent.output_tokens - known;
+            counted_usd_ += each.spent.cost_usd;
             journal_.note(row_, std::move(each));
         }
+        lost.counted_usd = counted_usd_;
         return lost;
     }
     /// `tokens`: of the longest response of the run, which is kept up to date; outlives the log.
@@ -113,6 +117,7 @@ private:
     std::uint64_t row_;
     std::uint64_t seed_;
     std::uint64_t appended_ = 0;
+    double counted_usd_ = 0; ///< what this execution has paid for, as the journal counts it
     std::uint64_t evaluation_ = 0;
     std::vector<ports::step_record> under_way_; ///< requests that were sent and have no response
     std::int64_t own_longest_output_ = 0;       ///< of this execution
