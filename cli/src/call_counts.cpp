@@ -1,5 +1,7 @@
 #include "call_counts.hpp"
 
+#include "cost_report.hpp"
+
 #include <heddle/setup/display_text.hpp>
 
 #include <vector>
@@ -48,10 +50,8 @@ void call_counts::on_limit_wait(bool waits) noexcept {
 }
 
 std::string call_counts::cost_text() const {
-    if (cost_usd <= 0) return unpriced == 0 ? "" : "cost unknown";
-    std::string text = setup::dollars(cost_usd);
-    if (unpriced != 0) text += " and " + setup::counted(unpriced, "call") + " of unknown cost";
-    if (replayed) text += " when they were recorded, nothing now";
+    std::string text = cli::cost_text(cost_usd, unpriced);
+    if (replayed && cost_usd > 0) text += " when they were recorded, nothing now";
     return text;
 }
 

@@ -1,5 +1,6 @@
 #include "render.hpp"
 
+#include "cost_report.hpp"
 #include "table.hpp"
 
 #include <heddle/base/cancel_reason_name.hpp>
@@ -210,16 +211,13 @@ boost::json::object place_of(const source_location& place) {
 }
 
 boost::json::object json_of(const call_counts& counts) {
-    // An unknown cost is null, not a wrong zero; what is known is in cost_usd.
-    boost::json::value cost = setup::rounded_usd(counts.cost_usd);
-    if (counts.unpriced != 0 && counts.cost_usd <= 0) cost = nullptr;
     boost::json::object calls{{"done", counts.done},
                               {"from_cache", counts.kept},
                               {"failed", counts.failed},
                               {"cancelled", counts.cancelled},
                               {"input_tokens", counts.input_tokens},
                               {"output_tokens", counts.output_tokens},
-                              {"cost_usd", std::move(cost)},
+                              {"cost_usd", cost_json(counts.cost_usd, counts.unpriced)},
                               {"unpriced", counts.unpriced},
                               {"estimated", counts.estimated}};
     if (counts.replayed) calls["replayed"] = true;

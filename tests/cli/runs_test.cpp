@@ -1,6 +1,7 @@
 // `heddle runs`: looking at runs and steering them.
 #include "batch_fixture.hpp"
 #include "model_thread.hpp"
+#include "scripted_rules.hpp"
 
 #include <gmock/gmock.h>
 #include <hang_guard.hpp>
@@ -56,6 +57,22 @@ TEST_F(runs, are_shown_by_their_output) {
     EXPECT_THAT(shown.out, AllOf(HasSubstr("9 done, 1 failed"), HasSubstr("no threes"),
                                  HasSubstr("w.heddle, done\n"), HasSubstr("10 in all")));
     EXPECT_EQ(run_heddle({"runs", "show", path("nothing")}).code, 2);
+}
+
+TEST_F(runs, of_unknown_cost_do_not_seem_to_have_cost_nothing) {
+    rows_file(2);
+    scratch.file("w.heddle", asking_workflow);
+    model_thread model(always_answering("x"));
+    ASSERT_EQ(run_heddle(command({"--model", "openai:nobody-knows-it", "--base-url", model.url()}),
+                         at_home())
+                  .code,
+              0);
+    EXPECT_THAT(run_heddle({"runs", "show", path("out.jsonl")}).out, HasSubstr("cost unknown\n"));
+    EXPECT_THAT(run_heddle({"runs", "list", scratch.path()}).out, HasSubstr("cost unknown"));
+    const auto json = run_heddle({"runs", "show", path("out.jsonl"), "--json"}).out;
+    const auto rows = boost::json::parse(json).at("rows").as_object();
+    EXPECT_TRUE(rows.at("cost_usd").is_null()) << json;
+    EXPECT_EQ(rows.at("unpriced").to_number<int>(), 2);
 }
 
 TEST_F(runs, have_a_tail) {

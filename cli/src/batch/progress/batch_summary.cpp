@@ -1,5 +1,7 @@
 #include "batch/progress/batch_summary.hpp"
 
+#include "cost_report.hpp"
+
 #include <heddle/setup/display_text.hpp>
 #include <heddle/setup/json_line.hpp>
 
@@ -16,12 +18,11 @@ namespace {
 constexpr std::uint64_t failures_shown = 100;
 
 std::string cost_of(const ports::step_spending& spent) {
-    std::string text = setup::dollars(spent.cost_usd);
-    if (spent.unpriced != 0) {
-        text += (text.empty() ? "" : " and ") + setup::counted(spent.unpriced, "call") +
-                " of unknown cost";
-    }
-    return text;
+    return cost_text(spent.cost_usd, spent.unpriced);
+}
+
+bool is_unknown(const ports::step_spending& spent) {
+    return spent.unpriced != 0 && spent.cost_usd <= 0;
 }
 
 std::string rows_line(const batch_summary& end) {
@@ -54,7 +55,8 @@ std::string rows_line(const batch_summary& end) {
         text += "; " + cost;
         const std::string now = cost_of(counts.spent_now);
         if (counts.kept + counts.continued != 0 && now != cost)
-            text += (now.empty() ? ", nothing" : ", " + now) + " of it now";
+            text += (now.empty() ? ", nothing" : ", " + now) +
+                    (is_unknown(counts.spent_now) ? " now" : " of it now");
     }
     return text + "\n";
 }
@@ -159,11 +161,12 @@ std::string stopped_by(const batch_summary& end) {
 }
 
 boost::json::object json_of(const ports::step_spending& spent) {
-    boost::json::value cost = setup::rounded_usd(spent.cost_usd);
-    if (spent.unpriced != 0 && spent.cost_usd <= 0) cost = nullptr;
-    return {{"requests", spent.requests},           {"input_tokens", spent.input_tokens},
-            {"output_tokens", spent.output_tokens}, {"cost_usd", std::move(cost)},
-            {"unpriced", spent.unpriced},           {"estimated", spent.estimated}};
+    return {{"requests", spent.requests},
+            {"input_tokens", spent.input_tokens},
+            {"output_tokens", spent.output_tokens},
+            {"cost_usd", cost_json(spent.cost_usd, spent.unpriced)},
+            {"unpriced", spent.unpriced},
+            {"estimated", spent.estimated}};
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "batch/reports/run_state.hpp"
 #include "batch/request/run_manifest.hpp"
 #include "batch/steering/opened_run.hpp"
+#include "cost_report.hpp"
 #include "report_error.hpp"
 #include "table.hpp"
 
@@ -68,7 +69,8 @@ exit_code list_runs(const std::vector<std::string>& folders, bool as_json, conso
         } else if (listed) {
             lines.add({folder, one.program, one.state.text(), setup::grouped(one.totals.done),
                        setup::grouped(one.totals.failed), setup::grouped(one.totals.rejected),
-                       setup::grouped(one.totals.begun), setup::dollars(one.totals.spent.cost_usd),
+                       setup::grouped(one.totals.begun),
+                       cost_text(one.totals.spent.cost_usd, one.totals.spent.unpriced),
                        one.started});
         }
         if (!listed) {

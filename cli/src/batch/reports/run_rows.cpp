@@ -1,9 +1,8 @@
 #include "batch/reports/run_rows.hpp"
 
 #include "batch/run_folder/lost_requests.hpp"
+#include "cost_report.hpp"
 #include "report_error.hpp"
-
-#include <heddle/setup/display_text.hpp>
 
 #include <utility>
 #include <vector>
@@ -64,7 +63,9 @@ json::object totals_json(const ports::run_totals& totals) {
             {"requests", totals.spent.requests},
             {"input_tokens", totals.spent.input_tokens},
             {"output_tokens", totals.spent.output_tokens},
-            {"cost_usd", setup::rounded_usd(totals.spent.cost_usd)}};
+            {"cost_usd", cost_json(totals.spent.cost_usd, totals.spent.unpriced)},
+            {"unpriced", totals.spent.unpriced},
+            {"estimated", totals.spent.estimated}};
 }
 
 coro::task<result<void>> for_each_row(opened_run* run, std::optional<ports::row_status> status,

@@ -8,6 +8,7 @@
 #include "batch/results/batch_outputs.hpp"
 #include "batch/steering/opened_run.hpp"
 #include "batch/steering/run_control.hpp"
+#include "cost_report.hpp"
 #include "parking/parking_report.hpp"
 
 #include <heddle/setup/display_text.hpp>
@@ -118,7 +119,7 @@ coro::task<result<void>> show(opened_run* run, bool as_json, console* output) {
     if (outdated != 0)
         text += "of an earlier version of the program: " + setup::counted(outdated, "row") + "\n";
     if (totals.spent.requests != 0) {
-        const std::string cost = setup::dollars(totals.spent.cost_usd);
+        const std::string cost = cost_text(totals.spent.cost_usd, totals.spent.unpriced);
         text += "spent: " + setup::counted(totals.spent.requests, "request") + ", " +
                 setup::grouped(totals.spent.input_tokens) + " tokens in, " +
                 setup::grouped(totals.spent.output_tokens) + " out" +
