@@ -29,11 +29,11 @@ public:
         texts.concurrency = "Maximum number of rows in progress; 64 unless heddle.toml sets it";
         texts.timeout = "Maximum time of a row in seconds; a row that takes longer fails";
         texts.budget_usd =
-            "Maximum cost of the run in US dollars, over all its processes; no row starts after "
-            "that";
+            "Start no row that would make the run cost more US dollars than this, by the mean of "
+            "the rows so far, over all its processes; rows in progress end";
         texts.max_calls =
-            "Maximum number of model requests of the run, over all its processes, retries "
-            "included; no row starts after that";
+            "Start no row that would make the run send more requests to models than this, retries "
+            "included, by the mean of the rows so far, over all its processes; rows in progress end";
         texts.json =
             "Print the summary as one JSON object, on standard output unless the results "
             "go there";
