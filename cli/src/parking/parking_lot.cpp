@@ -200,6 +200,34 @@ coro::task<result<std::vector<std::string>>> parking_lot::cancel(coro::call_cont
     co_return problems;
 }
 
+/// A service that keeps no marks shows sizes, some of them late; the ids in the results decide.
+coro::task<result<parking_lot::candidates>> parking_lot::find_candidates(
+    const parked_batch& batch, std::vector<batch_status> listed, coro::call_context context) {
+    candidates possible;
+    for (batch_status& each : listed) {
+        const bool is_known =
+            std::any_of(batches_.begin(), batches_.end(), [&](const parked_batch& other) {
+                return other.service == batch.service && other.id == each.id;
+            });
+        if (is_known) continue;
+        if (each.mark.empty() && !each.total) { // a list may show less than the batch itself
+            result<batch_status> polled = co_await service(batch.service)->poll(each.id, context);
+            if (polled) each = *std::move(polled);
+            else if (polled.error().is_cancelled()) co_return std::move(polled).error();
+        }
+        if (!each.mark.empty() || each.total) {
+            const bool fits =
+                each.mark.empty() ? *each.total == batch.calls : each.mark == batch.mark;
+            if (fits) possible.fitting.push_back(each.id);
+        } else if (each.state == batch_state::running) {
+            possible.unsized = true;
+        } else if (each.state != batch_state::refused) { // then nothing of it was performed
+            possible.fitting.push_back(each.id);
+        }
+    }
+    co_return possible;
+}
+
 /// The process ended, or the connection broke, before the service acknowledged the submission.
 coro::task<result<void>> parking_lot::find_intended(parked_batch batch, parking_look& seen,
                                                     coro::call_context context) {
@@ -211,39 +239,36 @@ coro::task<result<void>> parking_lot::find_intended(parked_batch batch, parking_
         seen.problems.push_back(batch_title(batch) + ": " + listed.error().message());
         co_return result<void>();
     }
-    std::vector<const batch_status*> found;
-    for (const batch_status& each : *listed) {
-        const bool is_known =
-            std::any_of(batches_.begin(), batches_.end(), [&](const parked_batch& other) {
-                return other.service == batch.service && other.id == each.id;
-            });
-        if (is_known) continue;
-        // A service that keeps no marks shows sizes; the ids in the results decide.
-        const bool fits =
-            each.mark.empty() ? each.total && *each.total == batch.calls : each.mark == batch.mark;
-        if (fits) found.push_back(&each);
+    result<candidates> possible = co_await find_candidates(batch, *std::move(listed), context);
+    if (!possible) co_return std::move(possible).error();
+    const std::vector<std::string>& found = possible->fitting;
+    const std::int64_t now = seconds_now(context);
+    if (found.empty() && possible->unsized && now - batch.at < seconds_kept) {
+        ++seen.waiting; // the service shows the size before it has performed much
+        co_return result<void>();
     }
     if (found.size() == 1) {
         batch.phase = batch_phase::submitted;
-        batch.id = found.front()->id;
+        batch.id = found.front();
         if (auto noted = note(batch); !noted) co_return noted;
         result<void> looked = co_await look_at(batch, seen, context);
         co_return looked;
     }
     // From the first look on: who submitted it has ended by then, however long the upload took.
-    const std::int64_t now = seconds_now(context);
+    const bool is_absent = found.empty() && !possible->unsized;
     const auto looked_for = looked_for_since(batch.state);
-    if (found.empty() && now - looked_for.value_or(now) <= of_.settling.count()) {
+    if (is_absent && now - looked_for.value_or(now) <= of_.settling.count()) {
         ++seen.waiting; // it may be on its way
         if (looked_for) co_return result<void>();
         batch.state = looked_for_state(now);
         co_return note(std::move(batch));
     }
     seen.returned += batch.calls;
-    if (found.empty()) co_return give_back(std::move(batch), "not submitted", not_performed);
-    seen.problems.push_back(batch_title(batch) +
-                            ": the service has several batches that it may be; its requests are "
-                            "submitted again and count as maybe paid");
+    if (is_absent) co_return give_back(std::move(batch), "not submitted", not_performed);
+    const std::string which = found.empty() ? "a batch of unknown size" : "several batches";
+    seen.problems.push_back(batch_title(batch) + ": the service has " + which +
+                            " that it may be; its requests are submitted again and count as maybe "
+                            "paid");
     co_return give_back(std::move(batch), "lost", maybe_performed);
 }
 

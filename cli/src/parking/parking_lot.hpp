@@ -112,6 +112,14 @@ private:
         std::size_t calls = 0;
         std::size_t bytes = 0;
     };
+    /// Batches of a service that may be one whose submission was not acknowledged.
+    struct candidates {
+        std::vector<std::string> fitting; ///< ids
+        bool unsized = false;             ///< one that runs has neither a mark nor a known size
+    };
+    [[nodiscard]] coro::task<result<candidates>> find_candidates(
+        const store::parked_batch& batch, std::vector<providers::batch_status> listed,
+        coro::call_context context);
     [[nodiscard]] coro::task<result<void>> find_intended(store::parked_batch batch,
                                                          parking_look& seen,
                                                          coro::call_context context);

@@ -40,7 +40,7 @@ public:
         batch fresh;
         fresh.status.id = "b" + std::to_string(batches.size() + 1);
         if (keeps_marks) fresh.status.mark = what.mark;
-        fresh.status.total = what.calls.size();
+        if (shows_sizes) fresh.status.total = what.calls.size();
         fresh.status.created = created;
         fresh.calls = std::move(what.calls);
         batches.push_back(fresh);
@@ -132,6 +132,7 @@ public:
 
     providers::batch_limits most{100, 1'000'000};
     bool keeps_marks = true;
+    bool shows_sizes = true;
     bool refuses_submissions = false; ///< with a clear error
     bool loses_submissions = false;   ///< before the service has them
     bool loses_responses = false;     ///< after the service has them

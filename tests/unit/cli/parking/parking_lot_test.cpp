@@ -206,6 +206,52 @@ TEST_F(parking_lots, without_marks_a_batch_is_found_by_its_size) {
     EXPECT_EQ(service->times("\"a\""), 1U);
 }
 
+// They were submitted again, and nobody knew that they may have been paid twice.
+TEST_F(parking_lots, without_marks_a_batch_of_unknown_size_is_waited_for) {
+    service->keeps_marks = service->shows_sizes = false;
+    park(1, 1, "\"a\"");
+    service->loses_responses = true;
+    submit();
+    service->loses_responses = false;
+    begin_process();
+    parking_look seen = look();
+    EXPECT_EQ(seen.waiting, 1U);
+    EXPECT_EQ(seen.returned, 0U);
+    service->batches[0].status.total = 1;
+    service->end();
+    EXPECT_EQ(look().answered, 1U);
+    EXPECT_EQ(service->times("\"a\""), 1U);
+    // One whose size is never shown is known by its results.
+    park(2, 2, "\"b\"");
+    service->loses_responses = true;
+    submit();
+    service->end();
+    EXPECT_EQ(look().answered, 1U);
+    EXPECT_EQ(store->totals().maybe_paid, 0U);
+}
+
+TEST_F(parking_lots, a_batch_whose_size_stays_unknown_counts_as_maybe_paid) {
+    service->keeps_marks = service->shows_sizes = false;
+    park(1, 1, "\"a\"");
+    service->loses_responses = true;
+    submit();
+    ahead += std::chrono::hours(48);
+    const parking_look seen = look();
+    EXPECT_EQ(seen.returned, 1U);
+    EXPECT_THAT(seen.problems.at(0), HasSubstr("a batch of unknown size"));
+    EXPECT_EQ(store->totals().maybe_paid, 1U);
+}
+
+TEST_F(parking_lots, a_refused_batch_of_unknown_size_is_not_waited_for) {
+    service->keeps_marks = service->shows_sizes = false;
+    park(1, 1, "\"a\"");
+    service->loses_responses = true;
+    submit();
+    service->end(batch_state::refused);
+    EXPECT_EQ(look().returned, 1U);
+    EXPECT_EQ(store->totals().maybe_paid, 0U);
+}
+
 TEST_F(parking_lots, what_cannot_be_decided_counts_as_maybe_paid) {
     service->keeps_marks = false;
     for (int i = 0; i < 2; ++i) { // of others, of the same size
