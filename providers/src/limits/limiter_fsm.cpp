@@ -7,6 +7,8 @@ namespace heddle::providers::limits {
 
 namespace {
 
+constexpr auto remembered = std::chrono::minutes(10);
+
 /// Added to the tokens of a call where flows share: what a call weighs whatever its size.
 constexpr double fixed_weight = 200;
 
@@ -308,6 +310,17 @@ limiter_fsm::waiter* limiter_fsm::release(time_point now) {
     queue_.pop(*next);
     next->slot = admit(next->size, wanted, now);
     return next;
+}
+
+bool limiter_fsm::remembers(time_point now, coro::clock::duration idle) noexcept {
+    refill(now);
+    if (now < cooldown_until_ || pace_.active()) return true;
+    const auto is_active = [](const rate_bucket& each) { return each.active(); };
+    const auto is_used_up = [](const rate_bucket& each) { return !each.fits(1); };
+    if (std::any_of(buckets_.begin(), buckets_.end(), is_used_up)) return true;
+    if (idle > remembered) return false;
+    return own_.any() || limited_count_ != 0 || window_.size() > options_.first_in_flight ||
+           std::any_of(buckets_.begin(), buckets_.end(), is_active);
 }
 
 limiter_counters limiter_fsm::counters(time_point now) const {

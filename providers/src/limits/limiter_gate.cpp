@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <random>
 #include <string>
 
@@ -20,6 +21,9 @@ using limits::limiter_fsm;
 namespace {
 
 constexpr int too_many_requests = 429;
+/// Models without calls whose lanes are kept, whatever they have learned.
+constexpr std::size_t max_idle_lanes = 512;
+constexpr std::size_t few_lanes = 64; ///< not worth looking for idle ones
 
 /// What the user allows a model.
 limits::known_limits known_limits_for(const limiter_settings& settings, std::string_view model) {
@@ -171,9 +175,17 @@ public:
         }
     }
 
+    /// No call refers to it.
+    [[nodiscard]] bool is_idle() const noexcept {
+        return resuming == 0 && fsm.in_flight() == 0 && !fsm.has_work();
+    }
+
     const std::string model;
     const std::chrono::milliseconds max_wait;
     limiter_fsm fsm;
+    coro::clock::time_point used; ///< when a call has last begun or ended
+    std::size_t resuming = 0;     ///< calls that wait, or have just been woken
+    bool has_turn = false;        ///< it is in turns_
 
 private:
     void on_timer() noexcept override { gate_.pump(*this); }
@@ -194,6 +206,9 @@ limiter_gate::~limiter_gate() = default;
 
 void limiter_gate::tighten(const limiter_settings& settings) {
     bounds_.tighten(settings.account, loop_.now());
+    for (const auto& [model, in] : lanes_) {
+        if (in->fsm.has_work()) take_turns(*in);
+    }
     const auto is_same = [&](const limiter_settings& each) {
         return same_for_models(each, settings);
     };
@@ -211,42 +226,76 @@ void limiter_gate::pump(lane& of) {
 }
 
 /// The same where all models share limits: one call of each model after the other. The first that
-/// the account holds back is the next to go, and nobody overtakes it.
+/// the account holds back is the next to go, and nobody overtakes it. Models without waiting calls
+/// take no part, however many there are.
 void limiter_gate::pump_in_turn() {
     next_ = nullptr;
     for (lane* const each : turns_) each->release_refused();
     std::size_t in_vain = 0;
-    while (in_vain < turns_.size() && !next_) {
-        lane& at = *turns_[turn_ % turns_.size()];
+    while (in_vain < turns_.size()) {
+        lane& at = *turns_.front();
         const lane::step outcome = at.release_one();
         if (outcome == lane::step::waits_for_account) {
             next_ = &at;
             break;
         }
-        turn_ = (turn_ + 1) % turns_.size();
+        turns_.splice(turns_.end(), turns_, turns_.begin());
         in_vain = outcome == lane::step::one_went ? 0 : in_vain + 1;
     }
-    for (lane* const each : turns_) {
-        if (next_ && each != next_) each->fsm.wait_behind(next_->fsm.hold());
-        each->rest();
+    for (auto each = turns_.begin(); each != turns_.end();) {
+        lane& at = **each;
+        if (next_ && &at != next_) at.fsm.wait_behind(next_->fsm.hold());
+        at.rest();
+        at.has_turn = at.fsm.has_work();
+        each = at.has_turn ? std::next(each) : turns_.erase(each);
     }
 }
 
+/// A call of it waits: it comes after the models that wait already.
+void limiter_gate::take_turns(lane& in) {
+    if (in.has_turn || !bounds_.any()) return;
+    turns_.push_back(&in);
+    in.has_turn = true;
+}
+
 limiter_gate::lane& limiter_gate::lane_of(std::string_view model) {
-    if (last_ && last_->model == model) return *last_;
-    auto found = lanes_.find(model);
-    if (found == lanes_.end()) {
-        std::string name(model);
-        auto object = std::make_unique<lane>(*this, name, options_for(settings_, model));
-        for (const limiter_settings& each : more_) {
-            object->fsm.tighten(bounds_for(each, model), loop_.now());
+    if (!last_ || last_->model != model) {
+        auto found = lanes_.find(model);
+        if (found == lanes_.end()) {
+            if (lanes_.size() >= drop_at_) drop_idle_lanes();
+            std::string name(model);
+            auto object = std::make_unique<lane>(*this, name, options_for(settings_, model));
+            for (const limiter_settings& each : more_) {
+                object->fsm.tighten(bounds_for(each, model), loop_.now());
+            }
+            found = lanes_.emplace(std::move(name), std::move(object)).first;
         }
-        turns_.reserve(turns_.size() + 1);
-        found = lanes_.emplace(std::move(name), std::move(object)).first;
-        turns_.push_back(found->second.get());
+        last_ = found->second.get();
     }
-    last_ = found->second.get();
+    last_->used = loop_.now();
     return *last_;
+}
+
+/// Those that decide as new ones would, and the longest unused ones where there are too many.
+void limiter_gate::drop_idle_lanes() {
+    const auto now = loop_.now();
+    last_ = nullptr;
+    std::erase_if(lanes_, [&](const auto& each) {
+        lane& in = *each.second;
+        return in.is_idle() && !in.fsm.remembers(now, now - in.used);
+    });
+    std::vector<decltype(lanes_)::iterator> idle;
+    for (auto each = lanes_.begin(); each != lanes_.end(); ++each) {
+        if (each->second->is_idle()) idle.push_back(each);
+    }
+    if (idle.size() > max_idle_lanes) {
+        const auto end = idle.end() - max_idle_lanes / 2;
+        std::nth_element(idle.begin(), end, idle.end(), [](const auto& one, const auto& other) {
+            return one->second->used < other->second->used;
+        });
+        for (auto each = idle.begin(); each != end; ++each) lanes_.erase(*each);
+    }
+    drop_at_ = std::max(few_lanes, 2 * lanes_.size()); // what this costs, new ones have paid
 }
 
 call_permit limiter_gate::permit_for(lane& in, std::uint32_t slot) noexcept {
@@ -280,8 +329,11 @@ coro::task<result<call_permit>> limiter_gate::acquire(call_demand demand,
     coro::wake outcome = coro::wake::notified;
     if (arrived == limiter_fsm::arrival::queued) {
         const shown_wait waiting(demand.request->waits);
+        take_turns(in);
+        ++in.resuming;
         pump(in); // finds out when its time comes
         outcome = co_await self.point.wait(context);
+        --in.resuming;
     }
     if (self.slot != limiter_fsm::no_slot) {
         call_permit granted = permit_for(in, self.slot);
@@ -305,7 +357,8 @@ void limiter_gate::sent(const call_ticket& ticket) noexcept {
 
 void limiter_gate::end(const call_ticket& ticket, const call_outcome& outcome) noexcept {
     lane& in = *static_cast<lane*>(ticket.lane);
-    in.fsm.settle(static_cast<std::uint32_t>(ticket.number), report_of(outcome), loop_.now());
+    in.used = loop_.now();
+    in.fsm.settle(static_cast<std::uint32_t>(ticket.number), report_of(outcome), in.used);
     if (bounds_.any() || in.fsm.has_work()) pump(in);
 }
 

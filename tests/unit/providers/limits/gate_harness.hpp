@@ -26,6 +26,16 @@ struct gate_harness {
         result.start(loop, gate);
         return result;
     }
+    void wait(std::chrono::milliseconds span) {
+        coro::spawn(
+            loop,
+            [](coro::event_loop* on, coro::clock::time_point until) -> coro::task<void> {
+                auto slept = co_await coro::sleep_until({on, nullptr, {}}, until);
+                (void)slept;
+            }(&loop, loop.now() + span),
+            [](std::exception_ptr) {});
+        loop.run();
+    }
     void limited(providers::call_permit& permit, std::chrono::milliseconds after) {
         const error failure =
             error(ports::llm_errc::rate_limit, "too many").with_retry_after(after);
@@ -38,6 +48,15 @@ struct gate_harness {
         providers::call_outcome outcome;
         outcome.status = 200;
         permit.settle(outcome);
+    }
+    /// A call that goes and ends at once.
+    void pass(const std::string& model) {
+        ports::chat_request request;
+        request.model = model;
+        providers::call_demand demand;
+        demand.request = &request;
+        providers::call_permit permit = gate.try_acquire(demand);
+        if (permit) answered(permit);
     }
     providers::limits::limiter_counters counters() { return gate.counters().at(0).second; }
 

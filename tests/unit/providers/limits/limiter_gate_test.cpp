@@ -254,6 +254,51 @@ TEST(limiter_gate, a_quota_that_is_used_up_is_not_a_matter_of_pace) {
     EXPECT_EQ(at.counters().window, 32U);
 }
 
+// They stayed for ever, and each call took the time of all of them.
+TEST(limiter_gate, forgets_models_of_which_it_has_learned_nothing) {
+    for (const bool bounded : {false, true}) {
+        limiter_settings settings;
+        if (bounded) settings.account.max_in_flight = 100'000;
+        gate_harness at(settings);
+        auto& goes_on = at.call(0, {}, "goes-on");
+        auto& refused = at.call(0, {}, "refused");
+        at.loop.run();
+        at.limited(refused.permit, 60s);
+        auto& waits = at.call(0, {}, "refused");
+        at.io.restart();
+        at.io.poll();
+        for (int i = 0; i < 2000; ++i) at.pass("m" + std::to_string(i));
+        const auto left = at.gate.counters();
+        EXPECT_LE(left.size(), 66U);
+        const auto has = [&](std::string_view model) {
+            return std::any_of(left.begin(), left.end(),
+                               [&](const auto& each) { return each.first == model; });
+        };
+        EXPECT_TRUE(has("goes-on"));
+        EXPECT_TRUE(has("refused"));
+        at.answered(goes_on.permit);
+        at.loop.run();
+        EXPECT_TRUE(waits.permit);
+    }
+}
+
+TEST(limiter_gate, forgets_what_it_has_learned_of_a_model_that_is_not_used) {
+    limiter_settings settings;
+    settings.options.per_minute[0] = 60;
+    gate_harness at(settings);
+    const auto size = [&] { return at.gate.counters().size(); };
+    at.pass("first");
+    at.wait(1ms);
+    for (int i = 0; i < 400; ++i) at.pass("m" + std::to_string(i));
+    EXPECT_EQ(size(), 401U) << "they count the calls of this minute";
+    for (int i = 400; i < 3000; ++i) at.pass("m" + std::to_string(i));
+    EXPECT_LE(size(), 1024U) << "the longest unused ones are dropped";
+    EXPECT_NE(at.gate.counters().at(0).first, "first");
+    at.wait(11min);
+    for (int i = 0; i < 1000; ++i) at.pass("n" + std::to_string(i));
+    for (const auto& [model, each] : at.gate.counters()) EXPECT_EQ(model[0], 'n') << model;
+}
+
 TEST(limiter_set, shares_a_gate_by_origin_and_key) {
     boost::asio::io_context io{1};
     coro::event_loop loop(io);

@@ -159,6 +159,9 @@ public:
     [[nodiscard]] limiter_hold hold() const noexcept { return hold_; }
     /// Whether it may go before wake_at(), because calls in flight hold tokens that may come back.
     [[nodiscard]] bool may_be_sooner() const noexcept;
+    /// Without calls, and unused for `idle`: whether it would decide otherwise than a new one. What
+    /// was learned counts for ten minutes; a pause, a used-up limit and a pace, while they last.
+    [[nodiscard]] bool remembers(time_point now, coro::clock::duration idle) noexcept;
     [[nodiscard]] std::size_t waiting() const noexcept { return queue_.size(); }
     [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
 

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -53,7 +54,8 @@ public:
     /// From now on the stricter of both applies for each limit, for calls of all models.
     void tighten(const limiter_settings& settings);
 
-    /// Current counters by model, sorted by name.
+    /// Current counters by model, sorted by name. Those of a model without calls begin anew after
+    /// ten minutes, or when calls of many other models have come since.
     [[nodiscard]] std::vector<std::pair<std::string, limits::limiter_counters>> counters() const;
 
 private:
@@ -69,6 +71,8 @@ private:
     }
     void pump(lane& of);
     void pump_in_turn();
+    void take_turns(lane& in);
+    void drop_idle_lanes();
 
     coro::event_loop& loop_;
     limiter_settings settings_;
@@ -77,10 +81,10 @@ private:
     std::string account_;
     limits::account_limits bounds_;
     std::map<std::string, std::unique_ptr<lane>, std::less<>> lanes_;
-    std::vector<lane*> turns_;
-    std::size_t turn_ = 0;
-    lane* next_ = nullptr; // whose turn it is to use the account; null: none waits
-    lane* last_ = nullptr; // most programs use one model
+    std::size_t drop_at_ = 64; // lanes
+    std::list<lane*> turns_;   // with waiting calls; the first is the next
+    lane* next_ = nullptr;     // whose turn it is to use the account; null: none waits
+    lane* last_ = nullptr;     // most programs use one model
 };
 
 /// The limiters of a shard: one for each account, which is an origin and a key, so that providers
