@@ -165,13 +165,28 @@ std::string replace_invalid(std::string text) {
 }
 
 void append_valid(std::string& out, std::string_view text) {
-    for (;;) {
-        const std::size_t invalid = find_invalid(text);
-        out += text.substr(0, invalid);
-        if (invalid == std::string_view::npos) return;
-        out += replacement;
-        text.remove_prefix(invalid + decode(text, invalid).bytes);
+    const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
+    std::size_t added = 0; // bytes of the text that `out` has, or their replacements
+    for (std::size_t at = 0; at < text.size();) {
+        if (bytes[at] < 0x80) {
+            at = skip_ascii(text, at + 1);
+            continue;
+        }
+        const std::size_t size = sequence_size(bytes + at, text.size() - at);
+        if (size != 0) {
+            at += size;
+            continue;
+        }
+        if (at != added) out.append(text, added, at - added);
+        for (bool invalid = true; invalid;) { // where there is one, more often follow
+            out += replacement;
+            at += invalid_sequence(text, at).bytes;
+            invalid = at < text.size() && bytes[at] >= 0x80 &&
+                      sequence_size(bytes + at, text.size() - at) == 0;
+        }
+        added = at;
     }
+    out.append(text, added);
 }
 
 std::size_t count(std::string_view text) noexcept {

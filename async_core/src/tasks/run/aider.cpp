@@ -186,9 +186,10 @@ coro::task<result<executor_response>> aider_executor::execute(executor_request r
     lang::heap& memory = request.session->memory();
     response.content = utf8::replace_invalid(std::move(ended->out));
     const std::vector<std::string> changed = edited_files(response.content);
-    response.notes = process_notes(memory, *ended);
-    response.notes =
-        lang::map_put(memory, std::move(response.notes), "files", list_of(memory, files));
+    result<lang::value> notes =
+        co_await process_notes_in_turns(memory, *std::move(ended), request.context, program);
+    if (!notes) co_return std::move(notes).error();
+    response.notes = lang::map_put(memory, *std::move(notes), "files", list_of(memory, files));
     if (automatic) {
         response.notes = lang::map_put(memory, std::move(response.notes), "files_changed",
                                        list_of(memory, changed));

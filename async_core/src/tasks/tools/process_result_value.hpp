@@ -1,6 +1,8 @@
 // How a program ended, as a TaskResult.
 #pragma once
 
+#include <heddle/coro/call_context.hpp>
+#include <heddle/coro/task.hpp>
 #include <heddle/lang/heap.hpp>
 #include <heddle/lang/value.hpp>
 #include <heddle/ports/process_port.hpp>
@@ -16,8 +18,15 @@ namespace heddle::tasks {
 
 /// notes of a program that ran: success, exit_code, stdout, stderr, elapsed_ms; signal, timed_out
 /// and warnings (of output that was left out) where they say something. Empties the texts of
-/// `ended`.
+/// `ended`, which are short.
 [[nodiscard]] lang::value process_notes(lang::heap& memory, ports::process_result& ended);
+
+/// The same for texts of any length, in turns. `memory` outlives the task; `who` is named in
+/// errors. Errors: errc::limit for output that does not fit; cancelled.
+[[nodiscard]] coro::task<result<lang::value>> process_notes_in_turns(lang::heap& memory,
+                                                                     ports::process_result ended,
+                                                                     coro::call_context context,
+                                                                     std::string who);
 
 /// {status, content, notes}; FAILED with notes.error when `reason` is not empty.
 [[nodiscard]] lang::value tool_result(lang::heap& memory, lang::value content, lang::value notes,

@@ -174,9 +174,10 @@ coro::task<result<value>> run_script(ports::process_port* processes, std::string
         }
         co_return not_started(memory, failure);
     }
+    constexpr const char* hint_of_limit = "keep less of it: (max_output bytes)";
     if (!memory.can_allocate(2 * ended->out.size() + ended->err.size())) {
         co_return error(lang::errc::limit, name + ": the output does not fit in the memory limit")
-            .with_hint("keep less of it: (max_output bytes)");
+            .with_hint(hint_of_limit);
     }
     std::string message;
     if (ended->exit_code != 0 || ended->timed_out) {
@@ -185,9 +186,16 @@ coro::task<result<value>> run_script(ports::process_port* processes, std::string
     std::string_view reason; // empty: it did not fail
     if (ended->timed_out) reason = to_string(task_failure_reason::execution_timeout);
     else if (!message.empty()) reason = to_string(task_failure_reason::tool_execution_error);
-    value notes = process_notes(memory, *ended);
-    value content = *lang::map_find(notes, "stdout");
-    co_return tool_result(memory, std::move(content), std::move(notes), reason, message);
+    result<value> notes =
+        co_await process_notes_in_turns(memory, *std::move(ended), call.context, std::move(name));
+    if (!notes) {
+        error failure = std::move(notes).error();
+        if (failure.code() == lang::errc::limit)
+            failure = std::move(failure).with_hint(hint_of_limit);
+        co_return failure;
+    }
+    value content = *lang::map_find(*notes, "stdout");
+    co_return tool_result(memory, std::move(content), *std::move(notes), reason, message);
 }
 
 } // namespace
