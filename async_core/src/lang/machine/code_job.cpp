@@ -27,6 +27,47 @@ constexpr std::size_t much_code = 2000;              ///< parts: about a millise
 
 namespace {
 
+/// Reading as a part of compiling.
+class reading_work final : public work_meter {
+public:
+    explicit reading_work(compile_watch& watch) noexcept
+        : work_meter(units_of_a_look), watch_(watch) {}
+    /// Why it was stopped.
+    [[nodiscard]] std::optional<error> take_stop() { return std::move(stop_); }
+
+private:
+    static constexpr std::uint64_t steps_of_a_look = 256;
+    static constexpr std::uint64_t units_of_a_look = steps_of_a_look * units_of_a_step;
+
+    bool pass() override {
+        if (stopped_) return false;
+        const std::uint64_t steps = (done_ - paid_) / units_of_a_step;
+        paid_ += steps * units_of_a_step;
+        stop_ = watch_.spend(steps);
+        stopped_ = stop_.has_value();
+        until_ = done_ + units_of_a_look;
+        return !stopped_;
+    }
+    bool foresee(std::uint64_t) override { return true; }
+
+    compile_watch& watch_;
+    std::uint64_t paid_ = 0;
+    std::optional<error> stop_;
+};
+
+/// The forms of the text. The error that stops it.
+std::optional<error> take_forms(realm& realm, code_order& order, compile_watch& watch) {
+    reading_work work(watch);
+    read_options options;
+    options.work = &work;
+    auto forms = read_all(realm.memory(), order.text, order.text_position, options);
+    if (auto stop = work.take_stop()) return stop;
+    if (!forms) return std::move(forms).error();
+    order.forms = *std::move(forms);
+    order.text = {};
+    return std::nullopt;
+}
+
 /// The names of the map, each with a cell, and a place for what the code defines. The error that
 /// stops it.
 std::optional<error> take_names(realm& realm, code_order& order, compile_watch& watch) {
@@ -114,6 +155,9 @@ void code_order::add_extras(heap& memory) {
 
 result<value> carry_out(realm& realm, code_order& order, compile_watch& watch) {
     order.request.watch = &watch;
+    if (!order.text.empty()) {
+        if (auto stop = take_forms(realm, order, watch)) return *std::move(stop);
+    }
     if (order.names.is(kind::map)) {
         if (auto stop = take_names(realm, order, watch)) return *std::move(stop);
     }
@@ -143,6 +187,7 @@ result<value> carry_out(realm& realm, code_order& order, compile_watch& watch) {
 }
 
 bool takes_long(realm& realm, const code_order& order) {
+    if (!order.text.empty()) return true;
     if (order.names.length() > much_code) return true;
     const bool macros = !order.request.limits.closed;
     const bool defined = realm.has_macros();

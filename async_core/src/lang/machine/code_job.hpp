@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,8 @@ namespace heddle::lang {
 /// Code to compile for a fiber, with all that it needs.
 struct code_order {
     std::vector<datum> forms;
+    std::string text; ///< if not empty, the forms are read from it, when they are needed
+    std::uint32_t text_position = 0; ///< of the text, in the source_map
     compile_request request;
     /// Of request.site: the sandbox around it, then the names. Those that `environment` holds come
     /// when the order is carried out.

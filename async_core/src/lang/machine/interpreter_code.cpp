@@ -226,9 +226,18 @@ interpreter::next interpreter::control_eval_source(std::size_t at, std::size_t c
     }
     auto request = request_for_program();
     if (!request) return raise_where_it_is(std::move(request).error());
-    const std::string text(string_bytes(f_.stack_[at + 1]));
+    constexpr std::size_t long_text = 16 * 1024; // to read: some milliseconds
+    std::string text(string_bytes(f_.stack_[at + 1]));
     const std::string name(string_bytes(f_.stack_[at + 2]));
     const std::uint32_t position = f_.realm_->sources().add(name, text);
+    if (text.size() > long_text) {
+        code_order order;
+        order.text = std::move(text);
+        order.text_position = position;
+        order.request = *std::move(request);
+        forget_arguments(at, count);
+        return make_code(std::move(order), at, call_of(tail));
+    }
     auto forms = read_all(memory_, text, position);
     if (!forms) return raise_where_it_is(std::move(forms).error());
     return run_program(*std::move(forms), *std::move(request), at, count, tail);

@@ -93,6 +93,16 @@ TEST_F(imports, a_file_is_evaluated_once_per_run) {
     EXPECT_EQ(printed_, "once\n") << "the next run reads it anew";
 }
 
+// It was read in one go, and the timer fired after that.
+TEST_F(imports, a_long_file_is_read_in_turns) {
+    std::string text;
+    for (int i = 0; i < 200'000; ++i) text += "(a b c d)\n";
+    files_.files["flows/lib.heddle"] = text + ")";
+    const std::string read = "(try (import \"lib.heddle\") (catch (e) ";
+    EXPECT_EQ(shown("(race (progn (sleep 0.02) 'timer) " + read + "'read)))"), "timer");
+    EXPECT_EQ(shown(read + "(get-in e '(span line))))"), "200001");
+}
+
 TEST_F(imports, branches_that_import_at_once_wait_for_one_evaluation) {
     files_.files["flows/lib.heddle"] = "(print \"once\") (sleep 0.01) 7";
     EXPECT_EQ(shown("(map (lambda (i) (import \"lib.heddle\")) (range 20))"),
