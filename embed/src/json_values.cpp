@@ -9,6 +9,7 @@
 
 #include <heddle/base/utf8.hpp>
 
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -113,7 +114,7 @@ void value_conversion::put(value built) {
 
 result<bool> data_conversion::advance(std::size_t parts) {
     if (!std::exchange(has_begun_, true)) enter(given_);
-    for (; !open_.empty() && !too_long_; --parts) {
+    for (; !open_.empty() && !too_long_ && !refused_; --parts) {
         if (parts == 0) return false;
         level& top = open_.back();
         if (top.next == size_of(top.given)) {
@@ -129,6 +130,7 @@ result<bool> data_conversion::advance(std::size_t parts) {
                 enter(value(each.item));
         }
     }
+    if (refused_) return *std::move(refused_);
     if (!too_long_) return true;
     return error(lang::errc::limit,
                  "the result is longer than " + std::to_string(max_bytes_ >> 20) + " MiB as data")
@@ -157,14 +159,59 @@ json data_conversion::scalar(const value& given) {
     case lang::kind::nil: return {};
     case lang::kind::boolean: return given.as_boolean();
     case lang::kind::integer: return given.as_integer();
-    case lang::kind::real: return given.as_real();
+    case lang::kind::real:
+        if (others_ == unlike_json::refused && !std::isfinite(given.as_real())) refuse(given);
+        return given.as_real();
     case lang::kind::string: return text(lang::string_bytes(given));
     case lang::kind::symbol: return text(lang::symbol_name(given));
     default: break;
     }
+    if (others_ == unlike_json::printed) return printed(given);
+    refuse(given);
+    return {};
+}
+
+json data_conversion::printed(const value& given) {
     lang::print_options options;
     options.max_bytes = std::min(left_ + 1, max_printed);
     return text(utf8::replace_invalid(lang::print_value(given, options)));
+}
+
+/// With the words of lang::value_to_json.
+void data_conversion::refuse(const value& given) {
+    std::string message;
+    if (is_container(given)) {
+        message = "the value is nested deeper than " + std::to_string(max_depth) + " levels";
+    } else if (given.is(lang::kind::real)) {
+        message = "JSON cannot write the float " + lang::print_value(given) + path();
+    } else {
+        const std::string_view what = given.is(lang::kind::host) ? lang::host_of(given)->type_name()
+                                                                 : lang::kind_name(given.type());
+        message = "JSON cannot write a " + std::string(what) + path();
+    }
+    refused_ = error(lang::errc::evaluation, "the result of the call: " + message)
+                   .with_hint("return data: strings, numbers, lists and maps");
+}
+
+/// Where in the value it is: `["rows"][3]`, shortened in the middle.
+std::string data_conversion::path() const {
+    constexpr std::size_t shown = 8;
+    constexpr std::size_t max_key = 40;
+    std::string text;
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+        if (open_.size() > shown && i == shown / 2) {
+            text += "…";
+            i = open_.size() - shown / 2;
+        }
+        const level& each = open_[i];
+        if (each.given.is(lang::kind::list)) {
+            text += "[" + std::to_string(each.next - 1) + "]";
+            continue;
+        }
+        const auto key = lang::string_bytes(lang::map_entries(each.given)[each.next - 1].key);
+        text += "[\"" + std::string(key.size() > max_key ? "…" : key) + "\"]";
+    }
+    return text.empty() ? text : " at " + text;
 }
 
 json data_conversion::text(std::string_view bytes) {

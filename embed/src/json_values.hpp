@@ -6,6 +6,9 @@
 #include <heddle/lang/heap.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -49,15 +52,21 @@ private:
 /// Small values may hold one part at many places, and so be data without end.
 inline constexpr std::size_t max_answer_bytes = std::size_t{64} << 20;
 
-/// Makes data out of a value of any size, a bounded part in each turn. What JSON cannot represent,
-/// and what is nested too deeply, becomes its printed form. Threads: those of the value.
+/// What becomes of a value that JSON cannot represent, or that is nested too deeply.
+enum class unlike_json : std::uint8_t {
+    printed, ///< its printed form; a float stays
+    refused  ///< an error
+};
+
+/// Makes data out of a value of any size, a bounded part in each turn. Threads: those of the value.
 class data_conversion {
 public:
-    explicit data_conversion(lang::value given, std::size_t max_bytes = max_answer_bytes)
-        : given_(std::move(given)), max_bytes_(max_bytes), left_(max_bytes) {}
+    explicit data_conversion(lang::value given, std::size_t max_bytes = max_answer_bytes,
+                             unlike_json others = unlike_json::printed)
+        : given_(std::move(given)), max_bytes_(max_bytes), left_(max_bytes), others_(others) {}
 
     /// Converts about `parts` more. Result: whether all is converted. Errors: LimitError when it is
-    /// more than about `max_bytes`.
+    /// more than about `max_bytes`; errc::evaluation with the path for what is refused.
     [[nodiscard]] result<bool> advance(std::size_t parts);
     /// Once, when all is converted.
     [[nodiscard]] json take() noexcept { return std::move(built_); }
@@ -70,6 +79,9 @@ private:
     };
     void enter(const lang::value& given);
     [[nodiscard]] json scalar(const lang::value& given);
+    [[nodiscard]] json printed(const lang::value& given);
+    void refuse(const lang::value& given);
+    [[nodiscard]] std::string path() const;
     [[nodiscard]] json text(std::string_view bytes);
     [[nodiscard]] bool take_room(std::size_t bytes) noexcept;
     void put(json built);
@@ -77,7 +89,9 @@ private:
     lang::value given_;
     const std::size_t max_bytes_;
     std::size_t left_;
+    const unlike_json others_;
     bool too_long_ = false;
+    std::optional<error> refused_;
     bool has_begun_ = false;
     std::vector<level> open_; ///< outermost first
     json built_;

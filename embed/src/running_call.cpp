@@ -224,7 +224,8 @@ coro::task<result<answer>> running_call::evaluate(
     usage used = session.used();
     if (record) used += note_end_of_steps(*record, ended, used);
     if (!ended) co_return plain_error(ended.error(), inside, used, wanted_.tag);
-    data_conversion output(*std::move(ended));
+    data_conversion output(*std::move(ended), max_answer_bytes,
+                           asked.strict_value ? unlike_json::refused : unlike_json::printed);
     converted = output.advance(parts_in_a_turn);
     while (converted && !*converted) {
         co_await coro::yield_now(home->loop());

@@ -64,6 +64,26 @@ TEST_F(serve, mistakes_of_a_request) {
     EXPECT_NE(metric("heddle_model_errors_total{reason=\"llm_error\"}"), "");
 }
 
+// They were responses with the status 200 that had null, or "#<function>".
+TEST_F(serve, what_json_cannot_write_is_an_error) {
+    start({}, {},
+          {scratch.file("values.heddle",
+                        "(define (endless) (list 1 (dict \"a\" +inf.0)))"
+                        "(define (code) (list first))"
+                        "(define (chat messages) (dict \"f\" first))")});
+    const std::string endless = call("endless", "");
+    EXPECT_EQ(status_of(endless), 500) << endless;
+    EXPECT_EQ(json_in(endless).at("error").at("message"),
+              "the result of the call: JSON cannot write the float +inf.0 at [1][\"a\"]");
+    EXPECT_EQ(status_of(call("code", "")), 500);
+    const std::string stream = call("code", "", "Accept: text/event-stream\r\n");
+    EXPECT_NE(stream.find("event: error\ndata: {"), stream.npos) << stream;
+    EXPECT_NE(stream.find("JSON cannot write a builtin at [0]"), stream.npos) << stream;
+    const std::string chat = exchange(with_fields(
+        "POST", "/v1/chat/completions", R"({"messages":[{"role":"user","content":"x"}]})"));
+    EXPECT_EQ(status_of(chat), 500) << chat;
+}
+
 TEST_F(serve, streams_what_models_say) {
     start();
     const std::string seen = call("reply", R"({"q":"hi"})", "Accept: text/event-stream\r\n");

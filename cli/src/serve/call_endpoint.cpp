@@ -72,6 +72,7 @@ result<call_options> call_endpoint::bounds_of(const http::server_request& reques
     call_options bounds;
     HEDDLE_TRY(bounds.timeout, time_of(request, rules_.timeout));
     bounds.budget_usd = rules_.budget_usd;
+    bounds.strict_value = true;                 // as eval --json and batch
     bounds.tag = request.field("x-request-id"); // kept by the request until the call has it
     return bounds;
 }

@@ -45,7 +45,7 @@ public:
           used_before_(used_before), is_recorded_(is_recorded) {}
 
     /// The value that the function returned. A value that JSON cannot represent becomes a string,
-    /// its printed form.
+    /// its printed form, unless call_options::strict_value makes it an error.
     [[nodiscard]] const json& value() const& noexcept { return value_; }
     [[nodiscard]] json value() && noexcept { return std::move(value_); }
     /// The value as text: a string unchanged, the content of a task result, other data as JSON.

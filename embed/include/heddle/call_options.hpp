@@ -32,6 +32,9 @@ struct call_options {
     std::optional<std::size_t> concurrency{};  ///< branches at a time; at least 1
     std::optional<std::size_t> memory_limit{}; ///< bytes
     std::optional<std::uint64_t> step_limit{}; ///< calls, loops, work of builtins
+    /// A value that JSON cannot represent (a function, NaN, an infinity) fails the call, with its
+    /// path in the message. Otherwise answer::value() has a string or a number in its place.
+    bool strict_value = false;
 };
 
 // g++ 12 copies the bytes of an aggregate that is written within a co_await, and destroys both:

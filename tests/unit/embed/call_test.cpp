@@ -335,6 +335,28 @@ TEST(embed_call, large_data_leaves_the_thread_to_others) {
     EXPECT_GT(turns_of(json::array(200'000, json(1))), few + 60);
 }
 
+TEST(embed_options, may_refuse_what_json_cannot_represent) {
+    runtime rt({});
+    const program flow = loaded(rt,
+                                "(define (f) (dict \"a\" (list 1 first)))"
+                                "(define (g) -inf.0)"
+                                "(define (deep n) (if (= n 0) 1 (list (deep (- n 1)))))");
+    EXPECT_TRUE(called(flow, "f"));
+    EXPECT_TRUE(called(flow, "g"));
+    const call_options strict{.strict_value = true};
+    const auto problem = [&](const char* function, const json& input) {
+        const auto ended = called(flow, function, input, strict);
+        if (ended) return std::string("no error");
+        EXPECT_EQ(http_status(ended.error()), 500);
+        return ended.error().message();
+    };
+    EXPECT_EQ(problem("f", {}),
+              "the result of the call: JSON cannot write a builtin at [\"a\"][1]");
+    EXPECT_EQ(problem("g", {}), "the result of the call: JSON cannot write the float -inf.0");
+    EXPECT_THAT(problem("deep", json(600)), HasSubstr("deeper than 512 levels"));
+    EXPECT_EQ(problem("deep", json(500)), "no error");
+}
+
 TEST(embed_options, may_be_an_empty_list) {
     runtime rt({});
     EXPECT_EQ(called(loaded(rt, "(define (f) 1)"), "f").value().value(), json(1));
