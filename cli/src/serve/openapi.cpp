@@ -45,8 +45,10 @@ json::object call_of(const served_function& each) {
     responses.set("default", response("The call failed or was refused.", "Failure"));
     json::object timeout{{"name", "X-Heddle-Timeout"},
                          {"in", "header"},
-                         {"description", "Seconds after which the call is cancelled."},
-                         {"schema", json::object{{"type", "number"}}}};
+                         {"description",
+                          "Seconds after which the call is cancelled, if that is "
+                          "before the time limit of the server."},
+                         {"schema", json::object{{"type", "number"}, {"minimum", 0.001}}}};
     json::object described{{"operationId", each.name}, {"summary", "Call " + each.signature.name}};
     if (!each.signature.documentation.empty())
         described.set("description", each.signature.documentation);
