@@ -411,8 +411,7 @@ result<chat_response> http_chat_provider::read_response(result<http_response>& r
 result<chat_response> http_chat_provider::read_streamed(streamed_response& receiving,
                                                         result<http_response>& response,
                                                         wall_time time_of_day) {
-    if (response || receiving.is_whole())
-        return without_secrets(receiving.finish(time_of_day));
+    if (response || receiving.is_whole()) return without_secrets(receiving.finish(time_of_day));
     error failure = std::move(response).error();
     if (!receiving.refused()) {
         failure = from_http_error(std::move(failure), codec_->provider_name());
