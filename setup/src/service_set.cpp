@@ -19,6 +19,7 @@
 
 #include <filesystem>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace heddle::setup {
@@ -206,30 +207,40 @@ result<void> service_set::load_prices() {
 /// budget asks what a call may cost. A project does not change the price of a service of the user's
 /// by another type, such as one of local servers, which cost nothing; nor is a service free by its
 /// name, or by the user's type, where the project sets the type of a paid one. A project's own name
-/// for a place where the user has a service has the prices of that one, the first of several.
+/// for a place where the user has a service has the prices that the user has set for that one, and
+/// costs nothing only if that one does.
 void service_set::name_prices() {
     const configuration& users_all =
         settings_.without_project ? *settings_.without_project : settings_;
     const provider_index own(users_all);
     std::unordered_map<std::string, const provider_config*> own_at;
+    std::unordered_set<std::string_view> set_by_user;
     const auto origin_of = [this](const provider_config& each) {
         const auto type = find_service_type(type_of(each));
         return type ? account_origin(address_of(each, *type, options_.variables)) : std::string();
     };
     if (settings_.without_project) {
-        for (const provider_config& each : users_all.providers) {
-            prices_.price_as(each.name, type_of(each));
-            own_at.emplace(origin_of(each), &each);
+        // Those with prices of their own first: of several the first by name.
+        for (const bool has_own : {true, false}) {
+            for (const provider_config& each : users_all.providers) {
+                if (prices_.has(each.name) == has_own) own_at.emplace(origin_of(each), &each);
+            }
         }
+        for (const auto& [origin, each] : own_at) {
+            if (prices_.has(each->name)) set_by_user.insert(each->name);
+        }
+        for (const provider_config& each : users_all.providers)
+            prices_.price_as(each.name, type_of(each));
     }
     for (const provider_config& each : settings_.providers) {
         const provider_config* const users = own.find(each.name);
         const auto there = users ? own_at.end() : own_at.find(origin_of(each));
         if (there != own_at.end()) {
             const std::string& like = there->second->name;
-            if (prices_.is_free(each.name) && !prices_.is_free(like))
-                prices_.replace(each.name, like);
-            else prices_.price_as(each.name, like);
+            prices_.price_as(each.name, type_of(each));
+            const bool must_pay = prices_.is_free(each.name) && !prices_.is_free(like);
+            const bool has_set = set_by_user.contains(like) && !prices_.is_free(like);
+            if (must_pay || has_set) prices_.replace(each.name, like);
             continue;
         }
         prices_.price_as(each.name, type_of(users ? *users : each));

@@ -231,6 +231,17 @@ TEST_F(service_set_test, another_name_of_a_project_has_the_prices_of_the_users_s
         EXPECT_EQ((*set)->prices().cost_usd("again", "gpt-4o", million), 100.0) << type;
         EXPECT_FALSE((*set)->prices().cost_usd("again", "unheard-of", million)) << type;
     }
+    // Another format at the same gateway, and a paid type where the user has a free one.
+    for (const char* own : {"anthropic", "vllm"}) {
+        write("home/heddle/heddle.toml", std::string("[providers.gate]\ntype = \"") + own +
+                                             "\"\nbase_url = \"http://127.0.0.1:9/a\"\n");
+        write("heddle.toml",
+              "[providers.again]\ntype = \"openai\"\n"
+              "base_url = \"http://127.0.0.1:9/v1\"\n");
+        const auto set = service_set::create(loop, null_log(), options);
+        ASSERT_TRUE(set) << set.error().message();
+        EXPECT_EQ((*set)->prices().cost_usd("again", "gpt-4o", million), 2.5) << own;
+    }
 }
 
 TEST_F(service_set_test, a_workspace_must_exist) {

@@ -53,6 +53,10 @@ public:
     void replace(std::string name, std::string_view like);
     /// Whether the models of a provider that have no price cost nothing.
     [[nodiscard]] bool is_free(std::string_view provider) const noexcept;
+    /// Whether there are prices for a provider of that name.
+    [[nodiscard]] bool has(std::string_view provider) const noexcept {
+        return providers_.contains(provider);
+    }
 
     [[nodiscard]] const model_price* find(std::string_view provider, std::string_view model) const;
     [[nodiscard]] std::optional<double> cost_usd(std::string_view provider, std::string_view model,
