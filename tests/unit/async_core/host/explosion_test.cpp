@@ -292,7 +292,8 @@ TEST_P(caught_explosion_test, ends_soon_when_it_is_cancelled_at_its_memory_limit
         return;
     }
     EXPECT_EQ(ended.find("CancelledError"), 0U) << program;
-    EXPECT_LT(cancel.steps_to_the_end(), 200'000U) << program; // it was up to ten million
+    // It was up to ten million; 243,000 have been seen since, by chance.
+    EXPECT_LT(cancel.steps_to_the_end(), 1'000'000U) << program;
 }
 
 std::string name_of_caught(const ::testing::TestParamInfo<const char*>& shape) {
