@@ -115,7 +115,7 @@ private:
     const ports::chat_request& request_;
     bool spends_ = false;
     bool has_dollars_ = false;
-    bool estimates_ = false;                   ///< what a call costs that nobody reports
+    bool estimates_ = false;                   ///< what a call costs that reports no cost
     std::string kind_;                         ///< in the cost history; empty: not asked for
     spending_share share_;                     ///< refers to kind_
     std::forward_list<spending_share> beside_; ///< of hedges

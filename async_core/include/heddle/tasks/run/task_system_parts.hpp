@@ -57,7 +57,7 @@ struct task_system_parts {
     /// as (with ((budget-usd x) (max-calls n)) ...) around everything. Empty: unlimited.
     std::optional<double> budget_usd;
     std::optional<std::uint64_t> max_calls;
-    /// A call whose cost nobody reports counts as in a budget in dollars: with what such calls of
+    /// A call whose cost is not reported counts as in a budget in dollars: with what such calls of
     /// all sessions have cost, or with an estimate. Null: only in a budget of its session, and by
     /// the calls of that one.
     std::shared_ptr<cost_history> costs;
