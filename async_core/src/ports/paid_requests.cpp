@@ -88,7 +88,8 @@ void add_lost(std::vector<lost_request>& lost, const error& failure) {
     }
     // Even if nothing has arrived, a route has recorded who was asked.
     const chat_response& part = payload->so_far;
-    lost.push_back({part.provider, part.model, part.usage, bytes_of(part), part.asked_model});
+    lost.push_back({part.provider, part.model, part.usage, bytes_of(part) + payload->unread,
+                    part.asked_model});
 }
 
 void add_lost(std::vector<lost_request>& lost, const chat_response& response) {
@@ -102,7 +103,10 @@ error with_lost(error failure, std::vector<lost_request> lost) {
     if (lost.empty()) return failure;
     const partial_response* payload = payload_of(failure);
     auto object = std::make_shared<partial_response>(payload ? payload->so_far : begun_response());
-    object->all_lost = payload && payload->all_lost;
+    if (payload) {
+        object->all_lost = payload->all_lost;
+        object->unread = payload->unread;
+    }
     object->so_far.lost.insert(object->so_far.lost.begin(), lost.begin(), lost.end());
     return std::move(failure).with_payload(std::move(object));
 }
@@ -110,8 +114,7 @@ error with_lost(error failure, std::vector<lost_request> lost) {
 error with_received(error failure, std::size_t bytes) {
     if (bytes == 0) return failure;
     auto object = std::make_shared<partial_response>(begun_response());
-    object->all_lost = true;
-    object->so_far.lost.emplace_back().received = bytes;
+    object->unread = bytes;
     return std::move(failure).with_payload(std::move(object));
 }
 

@@ -3,6 +3,7 @@
 #include "proxy_tunnel.hpp"
 #include "request_text.hpp"
 
+#include <heddle/base/ascii.hpp>
 #include <heddle/base/exceptions.hpp>
 
 #include <boost/asio/post.hpp>
@@ -108,7 +109,9 @@ result<ports::http_response> exchange_operation::take_outcome() {
     }
     if (fsm_->outcome()) {
         const bool accepted = response_.status >= 200 && response_.status < 300;
-        if (request_.received != nullptr && accepted) *request_.received = fsm_->body_bytes();
+        // Blanks before a response are sent to keep the connection open.
+        if (request_.received != nullptr && accepted && !ascii::trim(response_.body).empty())
+            *request_.received = fsm_->body_bytes();
         if (fsm_->outcome()->code() == ports::http_errc::proxy_refused && origin_->forwards()) {
             return proxy_wants_user(origin_->name() + ": the proxy " + origin_->next_hop().text(),
                                     !origin_->proxy()->authorization.empty());

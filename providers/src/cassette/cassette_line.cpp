@@ -94,7 +94,12 @@ void append_error(std::string& out, const error& failure) {
     const auto* partial =
         dynamic_cast<const ports::partial_response*>(failure.info().payload.get());
     if (partial) {
-        out += partial->all_lost ? R"(,"all_lost":true,"partial":)" : R"(,"partial":)";
+        if (partial->all_lost) out += R"(,"all_lost":true)";
+        if (partial->unread != 0) {
+            out += R"(,"unread":)";
+            append_json_number(out, static_cast<std::int64_t>(partial->unread));
+        }
+        out += R"(,"partial":)";
         append_response_json(out, partial->so_far);
     }
     out += '}';
@@ -126,6 +131,9 @@ result<void> read_error(const json::object& said, recorded_call& call) {
         auto payload = std::make_shared<ports::partial_response>(std::move(so_far));
         const json::value* lost = said.if_contains("all_lost");
         payload->all_lost = lost && *lost == json::value(true);
+        const json::value* unread = said.if_contains("unread");
+        if (const std::int64_t* known = unread ? unread->if_int64() : nullptr)
+            payload->unread = static_cast<std::size_t>(std::max<std::int64_t>(*known, 0));
         failure = std::move(failure).with_payload(std::move(payload));
     }
     const json::value* attempts = said.if_contains("attempts");

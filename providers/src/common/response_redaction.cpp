@@ -87,7 +87,10 @@ error hide_secrets(error failure, const redactor& secrets) {
     ports::chat_response shown = *part;
     hide_secrets(shown, secrets);
     auto object = std::make_shared<ports::partial_response>(std::move(shown));
-    if (carried) object->all_lost = carried->all_lost;
+    if (carried) {
+        object->all_lost = carried->all_lost;
+        object->unread = carried->unread;
+    }
     return std::move(failure).with_payload(std::move(object));
 }
 

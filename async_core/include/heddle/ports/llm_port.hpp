@@ -45,6 +45,8 @@ public:
     explicit partial_response(chat_response received) : so_far(std::move(received)) {}
     chat_response so_far;
     bool all_lost = false; ///< the call ended between two requests; so_far.lost holds them all
+    /// Bytes of the body of the last response, which was cut off before it could be read.
+    std::size_t unread = 0;
 };
 
 /// The part of a response that preceded a failure, or null. Lives as long as the failure.
@@ -64,7 +66,7 @@ void add_lost(std::vector<lost_request>& lost, const chat_response& response);
 /// Returns `failure` with the requests that preceded its own.
 [[nodiscard]] error with_lost(error failure, std::vector<lost_request> lost);
 /// Returns `failure` for a request whose response was cut off after `bytes` bytes of its body,
-/// which could not be read: those count as what arrived of it. 0: `failure` as it is.
+/// which could not be read. 0: `failure` as it is.
 [[nodiscard]] error with_received(error failure, std::size_t bytes);
 /// Returns `failure` for a request that was never written to a connection: free of charge, whatever
 /// ended it.

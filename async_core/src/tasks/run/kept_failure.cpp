@@ -2,6 +2,7 @@
 
 #include "tasks/run/kept_refusal.hpp"
 
+#include <heddle/base/parse_number.hpp>
 #include <heddle/lang/errors.hpp>
 #include <heddle/lang/value_codec.hpp>
 #include <heddle/ports/error_categories.hpp>
@@ -17,7 +18,8 @@ namespace heddle::tasks {
 namespace {
 
 // A body is: version, levels, marks, the size of the error in four bytes, the error, the same of
-// encode_refusal() where a budget or limit stopped the call, and what had arrived of a response.
+// encode_refusal() where a budget or limit stopped the call, the same of the number of bytes that
+// could not be read where a response was cut off, and what had arrived of a response.
 // Journals up to layout 4 have the error alone, which begins with another version.
 constexpr char version = 2;
 constexpr std::size_t head_bytes = 3;
@@ -27,12 +29,14 @@ constexpr unsigned max_levels = 255;
 // Marks.
 constexpr unsigned all_lost_mark = 1;
 constexpr unsigned stopped_mark = 2;
+constexpr unsigned unread_mark = 4;
 
 struct parts_of_body {
     unsigned levels = 0;
     bool all_lost = false;
     std::string_view failure;
     std::optional<spent_budget> over;
+    std::size_t unread = 0;
     std::string_view received; ///< empty: nothing
 };
 
@@ -75,6 +79,12 @@ void append_sized(std::string& body, std::string_view text) {
         if (refusal) parts.over = decode_refusal(*refusal);
         if (!parts.over) return std::nullopt;
     }
+    if ((marks & unread_mark) != 0) {
+        const auto unread = take_sized(body);
+        const auto bytes = unread ? parse_number<std::size_t>(*unread) : std::nullopt;
+        if (!bytes) return std::nullopt;
+        parts.unread = *bytes;
+    }
     parts.received = body;
     return parts;
 }
@@ -91,10 +101,13 @@ std::optional<std::string> encode_failure(const error& failure, const task_time&
     const stopped_call* stop = stopped_by(failure);
     unsigned marks = paid && paid->all_lost ? all_lost_mark : 0;
     if (stop) marks |= stopped_mark;
+    const bool has_unread = paid && paid->unread != 0;
+    if (has_unread) marks |= unread_mark;
     std::string body{version, static_cast<char>(std::min(*levels, max_levels)),
                      static_cast<char>(marks)};
     append_sized(body, encoded);
     if (stop) append_sized(body, encode_refusal(stop->over));
+    if (has_unread) append_sized(body, std::to_string(paid->unread));
     if (paid) body += ports::encode_response(paid->so_far);
     return body;
 }
@@ -111,6 +124,7 @@ error decode_failure(lang::heap& memory, std::string_view body, const task_time&
         if (!received) return damaged;
         auto paid = std::make_shared<ports::partial_response>(*std::move(received));
         paid->all_lost = parts->all_lost;
+        paid->unread = parts->unread;
         if (parts->over) paid = std::make_shared<stopped_call>(*paid, *parts->over);
         failure = std::move(failure).with_payload(std::move(paid));
     }

@@ -172,8 +172,13 @@ paid_request task_costs::paid_for_part(const ports::chat_response& part,
                                        std::uint32_t attempts) const {
     paid_request request = paid_for(part, attempts);
     const bool known = attempts == 0 || !request.use.estimated;
-    if (!known && estimates_ && request.cost && share_.guessed())
-        request.cost = std::max(*request.cost, unreported_cost(part));
+    return known ? request : at_least_guessed(request, part);
+}
+
+paid_request task_costs::at_least_guessed(paid_request request,
+                                          const ports::chat_response& asked) const {
+    if (estimates_ && request.cost && share_.guessed())
+        request.cost = std::max(*request.cost, unreported_cost(asked));
     return request;
 }
 
@@ -228,10 +233,16 @@ paid_request task_costs::min_paid(const ports::chat_response& asked) const {
     return request;
 }
 
-/// The last request of a call that failed before anything had arrived.
+/// The last request of a call that failed before anything had arrived that could be read.
 paid_request task_costs::min_paid(const error& failure) const {
     const auto* asked = dynamic_cast<const ports::partial_response*>(failure.info().payload.get());
-    return min_paid(asked ? asked->so_far : ports::begun_response());
+    if (!asked) return min_paid(ports::begun_response());
+    if (asked->unread == 0) return min_paid(asked->so_far);
+    const ports::chat_response& part = asked->so_far;
+    paid_request request;
+    request.use = session_.use_of(part.usage, asked->unread);
+    request.cost = price_of(part.provider, part.asked_model, part.model).of(request.use.usage);
+    return at_least_guessed(request, part);
 }
 
 double task_costs::input_cost() const {

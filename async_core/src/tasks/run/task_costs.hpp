@@ -93,6 +93,10 @@ private:
                                         std::uint32_t attempts) const;
     [[nodiscard]] paid_request paid_for_part(const ports::chat_response& part,
                                              std::uint32_t attempts) const;
+    /// `request`, whose response was cut off, counts no less than the estimate until a call of its
+    /// kind has ended. `asked`: as of unreported_cost().
+    [[nodiscard]] paid_request at_least_guessed(paid_request request,
+                                                const ports::chat_response& asked) const;
     [[nodiscard]] std::vector<paid_request> paid_for(
         const std::vector<ports::lost_request>& lost) const;
     [[nodiscard]] double unreported_cost(const ports::chat_response& asked) const;

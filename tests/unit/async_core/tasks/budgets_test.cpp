@@ -201,6 +201,20 @@ TEST(budgets, learn_nothing_from_a_response_that_was_cut_off) {
     EXPECT_EQ(w.llm.asked.size(), 31U);
 }
 
+// Such calls counted with what had arrived, so that hundreds of them used up no budget.
+TEST(budgets, count_the_estimate_where_a_body_was_cut_off_before_it_could_be_read) {
+    harness w({plain()}, with_prices());
+    const error broken(ports::make_error_code(ports::llm_errc::connection), "broken");
+    w.llm.replies = {failing(ports::with_received(broken, 40))};
+    w.json("(with ((budget-usd 10)) " + states(30) + ")");
+    EXPECT_EQ(w.llm.asked.size(), 3U); // some four dollars each
+    EXPECT_EQ(w.observer.estimated, 3);
+    w.llm.replies = {reporting(4, {10, 5}), failing(ports::with_received(broken, 4000))};
+    w.llm.asked.clear();
+    w.json("(with ((budget-usd 10)) (t)) (with ((budget-usd 2.5)) " + states(30) + ")");
+    EXPECT_EQ(w.llm.asked.size(), 4U) << "a dollar each, once such calls are known";
+}
+
 TEST(budgets, count_calls_that_failed_after_they_were_sent) {
     const error server(ports::make_error_code(ports::llm_errc::server), "broken");
     harness w({bounded(plain("t", 4000))}, with_prices()); // a dollar of input

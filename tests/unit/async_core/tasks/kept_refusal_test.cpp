@@ -58,5 +58,23 @@ TEST(request_refusal, is_kept_with_what_was_sent_before) {
         EXPECT_FALSE(stopped_by(decode_failure(*memory, body->substr(0, size), time))) << size;
 }
 
+TEST(kept_failure, has_what_could_not_be_read_of_a_response) {
+    boost::asio::io_context io{1};
+    coro::event_loop loop{io, coro::event_loop::time::virtual_};
+    const task_time time({&loop, nullptr, {}});
+    const lang::heap_owner memory(lang::heap::create());
+    const error broken(ports::make_error_code(ports::llm_errc::connection), "broken");
+    const auto body = encode_failure(ports::with_received(broken, 4321), time);
+    ASSERT_TRUE(body);
+    const error read = decode_failure(*memory, *body, time);
+    EXPECT_FALSE(ports::is_unpaid(read));
+    std::vector<ports::lost_request> lost;
+    ports::add_lost(lost, read);
+    ASSERT_EQ(lost.size(), 1U) << read.message();
+    EXPECT_EQ(lost[0].received, 4321U);
+    for (std::size_t size = 0; size < body->size(); ++size)
+        (void)decode_failure(*memory, body->substr(0, size), time);
+}
+
 } // namespace
 } // namespace heddle::tasks

@@ -95,8 +95,10 @@ TEST_F(cassette_test, what_calls_have_cost_comes_back) {
                          {{}}));
     model.responses.emplace_back(ports::between_attempts(
         error(ports::make_error_code(ports::llm_errc::server), "between"), {{}, {}}, 2));
+    model.responses.emplace_back(ports::with_received(
+        error(ports::make_error_code(ports::llm_errc::connection), "cut off"), 40));
     const chat_request request = testing::user_request("q");
-    for (int i = 0; i < 3; ++i) (void)ask(*recording, request);
+    for (int i = 0; i < 4; ++i) (void)ask(*recording, request);
     const auto player = play();
     const auto playing = player->play("listed");
     ports::llm_port& port = *playing;
@@ -117,6 +119,10 @@ TEST_F(cassette_test, what_calls_have_cost_comes_back) {
     const error third = ask(port, request).error();
     EXPECT_TRUE(ports::is_unpaid(third));
     EXPECT_EQ(ports::lost_with(third).size(), 2U);
+    std::vector<ports::lost_request> fourth;
+    ports::add_lost(fourth, ask(port, request).error());
+    ASSERT_EQ(fourth.size(), 1U);
+    EXPECT_EQ(fourth[0].received, 40U);
 }
 
 TEST_F(cassette_test, plays_back_responses_with_all_their_parts) {
