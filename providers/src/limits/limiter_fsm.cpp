@@ -312,12 +312,16 @@ limiter_fsm::waiter* limiter_fsm::release(time_point now) {
     return next;
 }
 
-bool limiter_fsm::remembers(time_point now, coro::clock::duration idle) noexcept {
+bool limiter_fsm::holds_back(time_point now) noexcept {
     refill(now);
-    if (now < cooldown_until_ || pace_.active()) return true;
+    if (now < cooldown_until_) return true;
+    return std::any_of(buckets_.begin(), buckets_.end(),
+                       [](const rate_bucket& each) { return !each.fits(1); });
+}
+
+bool limiter_fsm::remembers(time_point now, coro::clock::duration idle) noexcept {
+    if (holds_back(now) || pace_.active()) return true;
     const auto is_active = [](const rate_bucket& each) { return each.active(); };
-    const auto is_used_up = [](const rate_bucket& each) { return !each.fits(1); };
-    if (std::any_of(buckets_.begin(), buckets_.end(), is_used_up)) return true;
     if (idle > remembered) return false;
     return own_.any() || limited_count_ != 0 || window_.size() > options_.first_in_flight ||
            std::any_of(buckets_.begin(), buckets_.end(), is_active);

@@ -177,7 +177,7 @@ public:
 
     /// No call refers to it.
     [[nodiscard]] bool is_idle() const noexcept {
-        return resuming == 0 && fsm.in_flight() == 0 && !fsm.has_work();
+        return resuming == 0 && !has_turn && fsm.in_flight() == 0 && !fsm.has_work();
     }
 
     const std::string model;
@@ -276,7 +276,8 @@ limiter_gate::lane& limiter_gate::lane_of(std::string_view model) {
     return *last_;
 }
 
-/// Those that decide as new ones would, and the longest unused ones where there are too many.
+/// Those that decide as new ones would, and where there are too many, the longest unused ones:
+/// those first that would admit a call now.
 void limiter_gate::drop_idle_lanes() {
     const auto now = loop_.now();
     last_ = nullptr;
@@ -290,8 +291,11 @@ void limiter_gate::drop_idle_lanes() {
     }
     if (idle.size() > max_idle_lanes) {
         const auto end = idle.end() - max_idle_lanes / 2;
-        std::nth_element(idle.begin(), end, idle.end(), [](const auto& one, const auto& other) {
-            return one->second->used < other->second->used;
+        const auto worth = [now](const auto& each) {
+            return std::pair(each->second->fsm.holds_back(now), each->second->used);
+        };
+        std::nth_element(idle.begin(), end, idle.end(), [&](const auto& one, const auto& other) {
+            return worth(one) < worth(other);
         });
         for (auto each = idle.begin(); each != end; ++each) lanes_.erase(*each);
     }
@@ -329,10 +333,18 @@ coro::task<result<call_permit>> limiter_gate::acquire(call_demand demand,
     coro::wake outcome = coro::wake::notified;
     if (arrived == limiter_fsm::arrival::queued) {
         const shown_wait waiting(demand.request->waits);
-        take_turns(in);
         ++in.resuming;
-        pump(in); // finds out when its time comes
-        outcome = co_await self.point.wait(context);
+        try {
+            take_turns(in);
+            pump(in); // finds out when its time comes
+            coro::task<coro::wake> turn = self.point.wait(context);
+            outcome = co_await std::move(turn);
+        } catch (...) { // out of memory: nobody waits any more
+            --in.resuming;
+            in.fsm.leave(self);
+            if (self.slot != limiter_fsm::no_slot) permit_for(in, self.slot).settle({});
+            throw;
+        }
         --in.resuming;
     }
     if (self.slot != limiter_fsm::no_slot) {

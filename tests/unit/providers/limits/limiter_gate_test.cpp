@@ -299,6 +299,25 @@ TEST(limiter_gate, forgets_what_it_has_learned_of_a_model_that_is_not_used) {
     for (const auto& [model, each] : at.gate.counters()) EXPECT_EQ(model[0], 'n') << model;
 }
 
+// A pause that the service had asked for was forgotten with its model.
+TEST(limiter_gate, forgets_those_last_that_have_to_wait) {
+    gate_harness at;
+    auto& refused = at.call(0, {}, "refused");
+    at.loop.run();
+    at.limited(refused.permit, 10min);
+    at.wait(1s);
+    // What is learned of these keeps them as well.
+    for (int i = 0; i < 3000; ++i) {
+        const std::string model = "m" + std::to_string(i);
+        auto& limited = at.call(0, {}, model.c_str());
+        at.loop.run();
+        at.limited(limited.permit, 1ms);
+        if (i % 100 == 0) at.wait(5s);
+    }
+    EXPECT_LE(at.gate.counters().size(), 1500U);
+    EXPECT_EQ(at.gate.counters().back().first, "refused");
+}
+
 TEST(limiter_set, shares_a_gate_by_origin_and_key) {
     boost::asio::io_context io{1};
     coro::event_loop loop(io);

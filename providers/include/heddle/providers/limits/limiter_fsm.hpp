@@ -159,6 +159,8 @@ public:
     [[nodiscard]] limiter_hold hold() const noexcept { return hold_; }
     /// Whether it may go before wake_at(), because calls in flight hold tokens that may come back.
     [[nodiscard]] bool may_be_sooner() const noexcept;
+    /// Without calls: whether a pause or a used-up limit delays the next one.
+    [[nodiscard]] bool holds_back(time_point now) noexcept;
     /// Without calls, and unused for `idle`: whether it would decide otherwise than a new one. What
     /// was learned counts for ten minutes; a pause, a used-up limit and a pace, while they last.
     [[nodiscard]] bool remembers(time_point now, coro::clock::duration idle) noexcept;
