@@ -223,11 +223,11 @@ void service_set::name_prices() {
         // Those with prices of their own first: of several the first by name.
         for (const bool has_own : {true, false}) {
             for (const provider_config& each : users_all.providers) {
-                if (prices_.has(each.name) == has_own) own_at.emplace(origin_of(each), &each);
+                if (prices_.has_added(each.name) == has_own) own_at.emplace(origin_of(each), &each);
             }
         }
         for (const auto& [origin, each] : own_at) {
-            if (prices_.has(each->name)) set_by_user.insert(each->name);
+            if (prices_.has_added(each->name)) set_by_user.insert(each->name);
         }
         for (const provider_config& each : users_all.providers)
             prices_.price_as(each.name, type_of(each));

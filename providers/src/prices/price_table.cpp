@@ -57,6 +57,7 @@ price_table price_table::built_in() {
         const auto added = table.add(each.text, "the built-in prices");
         if (!added) throw std::logic_error(added.error().message()); // a test reads it as well
     }
+    for (auto& [name, prices] : table.providers_) prices.built_in = true;
     return table;
 }
 
@@ -66,6 +67,7 @@ result<void> price_table::add(std::string_view json, std::string_view where) {
     for (auto& [name, prices] : read.providers_) {
         provider_prices& into = providers_[name];
         into.free = into.free || prices.free;
+        into.built_in = false;
         for (auto& [model, price] : prices.models) into.models[model] = price;
         for (auto& [prefix, price] : prices.prefixes) into.prefixes[prefix] = price;
     }

@@ -242,6 +242,12 @@ TEST_F(service_set_test, another_name_of_a_project_has_the_prices_of_the_users_s
         ASSERT_TRUE(set) << set.error().message();
         EXPECT_EQ((*set)->prices().cost_usd("again", "gpt-4o", million), 2.5) << own;
     }
+    // The user's section has the name of its type, of which they have set no price.
+    write("home/heddle/heddle.toml",
+          "[providers.anthropic]\nbase_url = \"http://127.0.0.1:9/a\"\n");
+    const auto set = service_set::create(loop, null_log(), options);
+    ASSERT_TRUE(set) << set.error().message();
+    EXPECT_EQ((*set)->prices().cost_usd("again", "gpt-4o", million), 2.5);
 }
 
 TEST_F(service_set_test, a_workspace_must_exist) {

@@ -53,9 +53,10 @@ public:
     void replace(std::string name, std::string_view like);
     /// Whether the models of a provider that have no price cost nothing.
     [[nodiscard]] bool is_free(std::string_view provider) const noexcept;
-    /// Whether there are prices for a provider of that name.
-    [[nodiscard]] bool has(std::string_view provider) const noexcept {
-        return providers_.contains(provider);
+    /// Whether a file that was added has prices for a provider of that name.
+    [[nodiscard]] bool has_added(std::string_view provider) const noexcept {
+        const auto found = providers_.find(provider);
+        return found != providers_.end() && !found->second.built_in;
     }
 
     [[nodiscard]] const model_price* find(std::string_view provider, std::string_view model) const;
@@ -67,6 +68,7 @@ public:
 private:
     struct provider_prices {
         bool free = false;
+        bool built_in = false; ///< nothing was added to them
         std::map<std::string, model_price, std::less<>> models;
         std::map<std::string, model_price, std::less<>> prefixes; // without their star
     };
