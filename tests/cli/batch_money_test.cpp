@@ -332,6 +332,23 @@ TEST_F(paid_batches, whose_rows_run_out_of_time_stay_within_their_budget) {
                 summary.at("spent").at("cost_usd").to_number<double>(), 1e-3);
 }
 
+// The summary counted the mean of the calls before, the journal the longest response alone: after a
+// restart the budget had room again.
+TEST_F(paid_batches, whose_rows_run_out_of_time_cost_the_same_in_the_next_process) {
+    rows_file(2);
+    model_thread model(R"({"rules": [{"match": "t0", "text": "x",
+        "usage": {"input": 100000, "output": 10}},
+        {"match": "t1", "text": "x", "delay_ms": 600000}]})"); // 0.2501 dollars
+    const auto ended = run_heddle(asking(model, {"-t", "0.5", "-c", "1", "--json"}));
+    const auto requests = model.counters().requests;
+    EXPECT_GE(requests, 2U) << ended.err;
+    const auto spent = summary_of(ended).at("spent").at("cost_usd").to_number<double>();
+    EXPECT_NEAR(spent, static_cast<double>(requests) * 0.2501, 1e-3);
+    const auto shown = run_heddle({"runs", "show", path("out.jsonl"), "--json"});
+    const auto rows = boost::json::parse(shown.out).at("rows").as_object();
+    EXPECT_NEAR(rows.at("cost_usd").to_number<double>(), spent, 1e-6) << shown.out;
+}
+
 // Their rows end all the same: such calls counted with their input, and no budget ended the batch.
 TEST_F(paid_batches, whose_calls_lose_a_race_stay_within_their_budget) {
     rows_file(20);

@@ -146,10 +146,9 @@ coro::task<result<row_outcome>> batch_run::attempt(row_job& job) {
             co_return std::move(noted).error();
     }
     if (steps) {
-        const setup::row_log::lost_requests lost = steps->note_lost();
+        const setup::row_log::lost_requests lost = steps->note_lost(outcome.spent.cost_usd);
         job.lost += lost.count;
-        // They are in the counts of this process, with the mean of what such calls have cost; the
-        // journal has the longest response in its place.
+        // They are in the counts of this process, unless the journal counts more.
         ports::step_spending beyond;
         beyond.output_tokens = lost.output_tokens;
         if (lost.count != 0)

@@ -53,16 +53,25 @@ public:
         double counted_usd = 0;         ///< of the whole execution in the journal, with them
     };
     /// The execution has ended: keeps that the responses of requests under way are lost.
-    lost_requests note_lost() {
+    /// `process_usd`: what the process has counted of the execution, with the mean of what such
+    /// calls have cost. Where the longest response of the run comes to less, the last of them makes
+    /// up for it: the journal, and whoever continues it, count the larger figure.
+    lost_requests note_lost(double process_usd = 0) {
         lost_requests lost;
-        for (ports::step_record& each : std::exchange(under_way_, {})) {
+        std::vector<ports::step_record> ended = std::exchange(under_way_, {});
+        for (ports::step_record& each : ended) {
             const std::int64_t known = each.spent.output_tokens;
             host::count_lost(each, *longest_output_);
             ++lost.count;
             lost.output_tokens += each.spent.output_tokens - known;
             counted_usd_ += each.spent.cost_usd;
-            journal_.note(row_, std::move(each));
         }
+        if (!ended.empty() && process_usd > counted_usd_) {
+            ended.back().spent.cost_usd += process_usd - counted_usd_;
+            ended.back().spent.estimated = true;
+            counted_usd_ = process_usd;
+        }
+        for (ports::step_record& each : ended) journal_.note(row_, std::move(each));
         lost.counted_usd = counted_usd_;
         return lost;
     }
