@@ -56,7 +56,8 @@ std::uint32_t attempts_of(const error& failure) noexcept {
 bool is_unpaid(const error& failure) noexcept {
     const partial_response* payload = payload_of(failure);
     if (attempts_of(failure) == 0 || (payload && payload->all_lost)) return true;
-    if (part_of(failure) || failure.code().category() != llm_category()) return false;
+    if (part_of(failure) || (payload && payload->unread != 0)) return false;
+    if (failure.code().category() != llm_category()) return false;
     switch (static_cast<llm_errc>(failure.code().value())) {
     case llm_errc::invalid_request:
     case llm_errc::authentication:
@@ -132,6 +133,20 @@ error with_other_attempts(error failure, std::uint32_t others) {
     if (!unpaid) return std::move(failure).with_attempts(attempts);
     std::vector<lost_request> lost = lost_with(failure);
     return between_attempts(std::move(failure), std::move(lost), attempts);
+}
+
+error ended_after(error why, const error& failed, std::vector<lost_request> lost,
+                  std::uint32_t attempts) {
+    if (is_unpaid(failed)) {
+        const std::vector<lost_request>& before = lost_with(failed);
+        lost.insert(lost.end(), before.begin(), before.end());
+        return between_attempts(std::move(why), std::move(lost), attempts);
+    }
+    const partial_response* payload = payload_of(failed);
+    auto object =
+        std::make_shared<partial_response>(payload ? *payload : partial_response(begun_response()));
+    object->so_far.lost.insert(object->so_far.lost.begin(), lost.begin(), lost.end());
+    return std::move(why).with_attempts(attempts).with_payload(std::move(object));
 }
 
 error between_attempts(error failure, std::vector<lost_request> lost, std::uint32_t attempts) {

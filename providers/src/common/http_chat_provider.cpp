@@ -184,8 +184,11 @@ struct http_chat_provider::attempts {
 
     /// Number of requests, with the one under way.
     std::uint32_t count() const noexcept { return tries.attempts() + resent; }
-    /// Ends the call between two requests: `why`, with what was sent before.
+    /// Ends the call between two requests: `why`, with what was sent before. The last of these is
+    /// the last request of the call, unless it is among the lost ones already.
     error ended_by(error why) {
+        if (failed)
+            return ports::ended_after(std::move(why), *failed, std::move(lost), count() - 1);
         return ports::between_attempts(std::move(why), std::move(lost), count() - 1);
     }
 
@@ -237,7 +240,10 @@ task<result<chat_response>> http_chat_provider::call(const chat_request& request
             if (!admitted) co_return not_admitted(std::move(admitted).error(), so_far);
             bounded = *std::move(admitted);
         }
-        if (so_far.failed) ports::add_lost(so_far.lost, *so_far.failed);
+        if (so_far.failed) {
+            ports::add_lost(so_far.lost, *so_far.failed);
+            so_far.failed.reset();
+        }
         auto prepared = prepare(bounded ? *bounded : request, mode, so_far);
         if (!prepared) co_return so_far.ended_by(std::move(prepared).error());
         const std::uint32_t resent_before = so_far.resent;
@@ -288,10 +294,7 @@ task<result<chat_response>> http_chat_provider::call(const chat_request& request
         }
         if (decision.at <= context.loop->now()) continue;
         result<void> waited = co_await coro::sleep_until(context, decision.at);
-        if (!waited) {
-            ports::add_lost(so_far.lost, *so_far.failed);
-            co_return so_far.ended_by(std::move(waited).error());
-        }
+        if (!waited) co_return so_far.ended_by(std::move(waited).error());
     }
 }
 
@@ -450,10 +453,7 @@ void http_chat_provider::settle(call_permit& permit, const http_response* head,
 /// The gate lets no attempt pass: what the service itself reported last counts for more, if it did.
 error http_chat_provider::not_admitted(error refused, attempts& so_far) const {
     std::optional<error>& failed = so_far.failed;
-    if (refused.is_cancelled()) {
-        if (failed) ports::add_lost(so_far.lost, *failed);
-        return so_far.ended_by(std::move(refused));
-    }
+    if (refused.is_cancelled()) return so_far.ended_by(std::move(refused));
     const error_info& why = refused.info();
     error failure =
         failed ? error(*failed).with_trace("not tried again: " + why.message)

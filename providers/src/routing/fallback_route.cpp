@@ -51,6 +51,8 @@ struct fallback_route::progress {
     std::optional<error> failed; ///< of the targets before, the last with the others as causes
     std::uint32_t attempts = 0;  // requests of the targets before
     std::vector<ports::lost_request> lost; // of those that may be charged for
+    std::size_t lost_before = 0;           // of these, before the last target that failed
+    std::optional<error> last;             // the failure of that target, signed
     std::optional<later_gate> gate;
     bool handed_out = false;
 
@@ -68,7 +70,14 @@ struct fallback_route::progress {
         put_lost(response, lost);
     }
     error end(error last, const std::vector<route_target>& targets) {
+        const bool sent_nothing = ports::attempts_of(last) == 0;
         last = finish(std::move(last), targets);
+        if (sent_nothing && this->last) {
+            // The last request of the call is one of the target before.
+            error ended = ports::ended_after(last, *this->last,
+                                             {lost.begin(), lost.begin() + lost_before}, attempts);
+            if (!ports::is_unpaid(ended)) return ended;
+        }
         return ports::with_lost(std::move(last), std::move(lost));
     }
     error finish(error last, const std::vector<route_target>& targets) {
@@ -91,6 +100,8 @@ bool fallback_route::hands_on(const error& failure, progress& so_far, const call
     if (!curable || so_far.handed_out || so_far.at + 1 == targets_.size()) return false;
     if (context.stop_error()) return false;
     const std::uint32_t sent = ports::attempts_of(failure);
+    so_far.lost_before = so_far.lost.size();
+    so_far.last = signed_failure(failure, targets_[so_far.at]);
     add_lost_of(so_far.lost, failure, targets_[so_far.at]);
     so_far.failed = so_far.finish(failure, targets_);
     so_far.attempts += sent;

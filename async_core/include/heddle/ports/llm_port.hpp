@@ -74,6 +74,11 @@ void add_lost(std::vector<lost_request>& lost, const chat_response& response);
 /// Returns `failure` with the number of requests that the call sent to others before it or beside
 /// it. A last request that is free of charge stays so.
 [[nodiscard]] error with_other_attempts(error failure, std::uint32_t others);
+/// Returns `why` for a call that ended while it was about to send another request after `failed`,
+/// whose request stays its last one. `lost`: the requests before that one that may be charged for;
+/// `attempts`: the number of requests sent.
+[[nodiscard]] error ended_after(error why, const error& failed, std::vector<lost_request> lost,
+                                std::uint32_t attempts);
 /// Returns `failure` for a call that ended between two requests. `lost`: all requests that may be
 /// charged for; `attempts`: the number of requests sent.
 [[nodiscard]] error between_attempts(error failure, std::vector<lost_request> lost,
