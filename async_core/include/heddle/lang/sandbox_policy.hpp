@@ -35,6 +35,8 @@ public:
 
 private:
     friend class sandbox_policy;
+    /// What all `finally` code together may take when the steps are used up.
+    static constexpr std::uint64_t max_cleanup_steps = 10'000'000;
 
     /// Counts growth of the heap from here on; nested entries count once.
     void enter(std::size_t used) noexcept;
@@ -44,7 +46,8 @@ private:
     name_set models_;                  ///< models and providers that may be chosen
     std::uint64_t steps_ = UINT64_MAX; ///< left
     std::uint64_t steps_given_ = UINT64_MAX;
-    std::uint64_t calls_ = UINT64_MAX; ///< left
+    std::uint64_t cleanup_steps_ = max_cleanup_steps; ///< left, beyond those
+    std::uint64_t calls_ = UINT64_MAX;                ///< left
     std::uint64_t calls_given_ = UINT64_MAX;
     std::size_t memory_ = SIZE_MAX;
     std::size_t memory_left_ = SIZE_MAX;
@@ -92,7 +95,10 @@ public:
 
     /// Steps until the nearest limit.
     [[nodiscard]] std::uint64_t steps_left() const noexcept;
+    /// Beyond the limit, only code of a `finally` goes on.
     void spend(std::uint64_t steps) noexcept;
+    /// The outermost sandbox whose steps are used up, and those of its cleanups; nil: none.
+    [[nodiscard]] value used_up_by_cleanups() const;
     /// The heap may grow up to here; SIZE_MAX: no bound.
     [[nodiscard]] std::size_t memory_end() const noexcept;
     /// The bytes that the sandbox which ends there was given; SIZE_MAX: no bound.

@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::size_t max_nested_expansions = 1000;
 constexpr std::uint32_t slice_of_expansion = 10'000;
+/// What the code that a macro returns costs to compile: few steps may double a program many times.
+constexpr std::uint64_t steps_of_an_expansion = 25;
 
 /// Runs a function to its end, without the outside world: what a macro does while code is compiled.
 result<value> run_apart(realm& realm, value callee, std::span<const value> arguments,
@@ -75,6 +77,7 @@ form analyzer::expand(const form& call, const value& expander) {
     // A copy: the program may define the macro anew while it runs.
     const value callee = expander; // NOLINT(performance-unnecessary-copy-initialization)
     auto outcome = run_apart(realm_, callee, arguments, request_.expansion_steps, who);
+    request_.expansion_steps -= std::min(request_.expansion_steps, steps_of_an_expansion);
     if (!outcome) {
         if (!failure_) {
             failure_ = std::move(outcome).error().with_trace("expanding " + who, call.span);

@@ -72,8 +72,11 @@ cleanup_limits interpreter::inside(const cleanup_limits& outer, cleanup_limits i
 
 /// The innermost cleanup is over.
 void interpreter::end_cleanup() noexcept {
+    settle_steps();
     f_.scope_ = std::move(f_.cleanups_.back().scope);
     f_.cleanups_.pop_back();
+    // A cleanup goes on beyond a limit; what comes after it does not.
+    if (!f_.cleans_up()) given_ = fuel_ = 1;
 }
 
 /// The body of a form that opened a scope has its value.
@@ -90,8 +93,10 @@ interpreter::next interpreter::pop_settings(std::size_t saved) {
 void interpreter::leave_settings(std::size_t base, instruction i) {
     value* R = f_.stack_ + base;
     auto* caught = static_cast<caught_error*>(host_of(R[i.b]));
+    settle_steps();
     const scope_ref inner = std::move(f_.cleanups_.back().scope);
     f_.cleanups_.pop_back();
+    if (!f_.cleans_up()) given_ = fuel_ = 1;
     move_to(scope_ref::from_value(R[i.a]));
     if (inner->sandbox && !(inner->sandbox == f_.scope_->sandbox)) {
         caught->failure = with_data_only(memory_, std::move(caught->failure));
@@ -170,11 +175,18 @@ std::optional<error> interpreter::overlong_cleanup() {
     const double now = f_.realm_->host().now();
     if (budget_.steps == 0 && std::isinf(budget_.cleanup_end))
         budget_.cleanup_end = now + cleanup_seconds;
-    const std::optional<cleanup_limits> held = held_up(f_, budget_);
+    std::optional<cleanup_limits> held = held_up(f_, budget_);
     const bool time = held && now >= held->end;
-    const bool steps = held && (f_.cleanup_steps_ > max_cleanup_steps ||
-                                (budget_.run_ends() && budget_.cleanup_steps == 0));
     const sandbox_policy* const bounds = limits();
+    value used_up = bounds ? bounds->used_up_by_cleanups() : value();
+    const bool sandbox_steps = !used_up.is_nil();
+    const bool steps =
+        sandbox_steps || (held && (f_.cleanup_steps_ > max_cleanup_steps ||
+                                   (budget_.run_ends() && budget_.cleanup_steps == 0)));
+    if (sandbox_steps && !held) {
+        held = f_.cleanups_.empty() ? f_.ending_ : f_.cleanups_.back().limits;
+        held->extent = std::move(used_up);
+    }
     const bool of_sandbox = bounds && bounds->memory_end() < run_limit_;
     const std::size_t slack =
         of_sandbox ? std::max(bounds->memory_given() / 4, min_cleanup_memory) : run_limit_ / 4;
@@ -185,13 +197,14 @@ std::optional<error> interpreter::overlong_cleanup() {
     if (!time && !steps && !memory) return std::nullopt;
     // From here on every step is looked at, so that what unwinds does not begin anew.
     given_ = fuel_ = 1;
-    error failure(errc::limit, memory && of_sandbox
-                                   ? "the memory limit of this sandbox is used up inside 'finally'"
-                               : memory ? "the memory limit of this run is used up inside 'finally'"
-                               : time
-                                   ? "a 'finally' took too long while something waited for its end"
-                                   : "a 'finally' took too many steps while something waited for "
-                                     "its end");
+    error failure(
+        errc::limit,
+        memory && of_sandbox     ? "the memory limit of this sandbox is used up inside 'finally'"
+        : memory                 ? "the memory limit of this run is used up inside 'finally'"
+        : sandbox_steps && !time ? "the steps of this sandbox are used up inside 'finally'"
+        : time                   ? "a 'finally' took too long while something waited for its end"
+                                 : "a 'finally' took too many steps while something waited for "
+                                   "its end");
     failure = std::move(failure).with_hint(
         "keep 'finally' short: when its branch has to end, all of them together may take 5 s (none "
         "in "

@@ -169,8 +169,15 @@ std::uint64_t sandbox_policy::steps_left() const noexcept {
 
 void sandbox_policy::spend(std::uint64_t steps) noexcept {
     for (const auto& each : extents_) {
-        if (each->steps_ != UINT64_MAX) each->steps_ -= std::min(each->steps_, steps);
+        if (each->steps_ == UINT64_MAX) continue;
+        const std::uint64_t within = std::min(each->steps_, steps);
+        each->steps_ -= within;
+        each->cleanup_steps_ -= std::min(each->cleanup_steps_, steps - within);
     }
+}
+
+value sandbox_policy::used_up_by_cleanups() const {
+    return outermost([](const sandbox_extent& each) { return each.cleanup_steps_ == 0; });
 }
 
 std::size_t sandbox_policy::memory_end() const noexcept {

@@ -223,6 +223,30 @@ TEST(sandbox, hostile_recursion_through_catch_ends_at_once) {
     EXPECT_LT(harness.runs, 50'000); // errors on their way out end a slice after 128 steps
 }
 
+// An error was enough: what its cleanup did was not bounded by the steps of the sandbox, nor was
+// what came after it in the same slice.
+TEST(sandbox, cleanups_share_ten_million_steps_beyond_its_own) {
+    constexpr std::string_view used_up = "LimitError: the steps of this sandbox are used up";
+    for (const char* code :
+         {"(try (error \"y\") (finally (while true 1)))",
+          "(try (try (error \"y\") (finally (while true 1))) (catch (e) 'caught))",
+          "(while true (try (try (error \"y\") (finally (loop 30000000 1))) (catch (e) 1)))",
+          "(sandbox ((steps 100000000)) (try (error \"y\") (finally (while true 1))))",
+          "(while true (timeout 0.001 (try (sleep 10) (finally (while true 1))) 1))"}) {
+        lang_harness harness;
+        const std::string shown =
+            harness.shown("(sandbox ((steps 200)) (eval '" + std::string(code) + "))");
+        EXPECT_TRUE(shown.starts_with("LimitError")) << code << ": " << shown;
+        EXPECT_LT(harness.runs, 20'000) << code; // slices
+    }
+    // A function that the sandbox made has what is left.
+    lang_harness harness;
+    const std::string shown = harness.shown(
+        "(sandbox ((steps 200)) (let ((f (lambda () (try (error \"y\") (finally (while true 1))))))"
+        " (try (f) (catch (e) (f)))))");
+    EXPECT_TRUE(shown.starts_with(used_up)) << shown;
+}
+
 // As in machine_test.cpp: a cancellation that comes after the last wait and safe point of a program
 // comes too late, and the program's own outcome is right.
 TEST(sandbox, cancellation_at_any_step_ends_cleanly) {
