@@ -15,6 +15,7 @@
 #include <heddle/setup/input_files.hpp>
 #include <heddle/setup/program_imports.hpp>
 #include <heddle/setup/services/client_options.hpp>
+#include <heddle/setup/services/configured_services.hpp>
 #include <heddle/setup/task_files.hpp>
 
 #include <filesystem>
@@ -213,6 +214,9 @@ void service_set::name_prices() {
     const configuration& users_all =
         settings_.without_project ? *settings_.without_project : settings_;
     const provider_index own(users_all);
+    const service_request& request = options_.services;
+    const std::vector<provider_config> users_services =
+        services_of_user(settings_, request.base_url, options_.variables, request.model);
     std::unordered_map<std::string, const provider_config*> own_at;
     std::unordered_set<std::string_view> set_by_user;
     const auto origin_of = [this](const provider_config& each) {
@@ -222,14 +226,14 @@ void service_set::name_prices() {
     if (settings_.without_project) {
         // Those with prices of their own first: of several the first by name.
         for (const bool has_own : {true, false}) {
-            for (const provider_config& each : users_all.providers) {
+            for (const provider_config& each : users_services) {
                 if (prices_.has_added(each.name) == has_own) own_at.emplace(origin_of(each), &each);
             }
         }
         for (const auto& [origin, each] : own_at) {
             if (prices_.has_added(each->name)) set_by_user.insert(each->name);
         }
-        for (const provider_config& each : users_all.providers)
+        for (const provider_config& each : users_services)
             prices_.price_as(each.name, type_of(each));
     }
     for (const provider_config& each : settings_.providers) {

@@ -1,6 +1,4 @@
 // Which files of settings a run has.
-#include "config/alias_circles.hpp"
-
 #include <heddle/setup/config/config_file.hpp>
 #include <heddle/setup/input_files.hpp>
 #include <heddle/setup/trust/file_owner.hpp>
@@ -141,11 +139,6 @@ result<configuration> find_config(const config_sources& sources) {
     result.project_file = *project_file;
     result.without_project = std::make_shared<const configuration>(own);
     lay_over(result, std::move(own));
-    const std::vector<alias_circle> circles = alias_circles(result.aliases);
-    if (!circles.empty()) {
-        const alias_circle& one = circles.front();
-        return error(errc::invalid_argument, one.place.shown() + ": " + one.text);
-    }
     return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace heddle::setup {
 
@@ -82,6 +83,16 @@ void drop_named_in(std::vector<entry>& entries, const std::vector<other>& others
     entries.erase(std::remove_if(entries.begin(), entries.end(), is_taken), entries.end());
 }
 
+/// The names that the models, aliases and routes of a configuration refer to.
+std::unordered_set<std::string> names_in(const configuration& settings) {
+    std::unordered_set<std::string> names;
+    if (settings.model) names.insert(*settings.model);
+    for (const alias_config& each : settings.aliases) names.insert(each.model);
+    for (const route_config& each : settings.routes)
+        names.insert(each.models.begin(), each.models.end());
+    return names;
+}
+
 } // namespace
 
 const provider_config* configuration::provider(std::string_view name) const noexcept {
@@ -107,6 +118,7 @@ void restrict_to(service_bounds& settings, const service_bounds& others) {
 }
 
 void lay_over(configuration& stronger, configuration weaker) {
+    const std::unordered_set<std::string> referred = names_in(weaker);
     for (std::string& file : weaker.files) stronger.files.push_back(std::move(file));
     if (!stronger.model) stronger.model_place = std::move(weaker.model_place);
     fill(stronger.model, weaker.model);
@@ -120,8 +132,11 @@ void lay_over(configuration& stronger, configuration weaker) {
     fill(stronger.pass_env, weaker.pass_env);
     lay_over_by_name(stronger.providers, weaker.providers,
                      [](provider_config& same, provider_config& other) { lay_over(same, other); });
-    // The user's own names keep their meaning in every project. An alias and a route are found by
-    // the same names.
+    // The user's own names keep their meaning in every project, and so does what they refer to. An
+    // alias and a route are found by the same names.
+    const auto is_referred = [&](const auto& each) { return referred.contains(each.name); };
+    std::erase_if(stronger.aliases, is_referred);
+    std::erase_if(stronger.routes, is_referred);
     drop_named_in(stronger.aliases, weaker.routes);
     drop_named_in(stronger.routes, weaker.aliases);
     const auto keep_own = [](auto& same, auto& other) { same = std::move(other); };

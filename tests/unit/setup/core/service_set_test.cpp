@@ -250,6 +250,22 @@ TEST_F(service_set_test, another_name_of_a_project_has_the_prices_of_the_users_s
     EXPECT_EQ((*set)->prices().cost_usd("again", "gpt-4o", million), 2.5);
 }
 
+// The user has no section for the account, which costs money.
+TEST_F(service_set_test, a_project_makes_no_account_free_that_a_variable_names) {
+    options.config_text.reset();
+    options.variables.config_home = (folder / "home").string();
+    options.variables.openai_base_url = "http://127.0.0.1:9/v1";
+    std::filesystem::create_directories(folder / "home" / "heddle");
+    write("home/heddle/heddle.toml", "model = \"openai:gpt-4o\"\n");
+    write("heddle.toml",
+          "[providers.again]\ntype = \"vllm\"\nbase_url = \"http://localhost:9/v1\"\n");
+    const auto set = service_set::create(loop, null_log(), options);
+    ASSERT_TRUE(set) << set.error().message();
+    ports::token_usage million;
+    million.input = 1'000'000;
+    EXPECT_EQ((*set)->prices().cost_usd("again", "gpt-4o", million), 2.5);
+}
+
 TEST_F(service_set_test, a_workspace_must_exist) {
     options.workspace = (folder / "nowhere").string();
     EXPECT_THAT(evaluate(shout), HasSubstr("nowhere"));

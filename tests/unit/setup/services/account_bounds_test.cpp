@@ -105,6 +105,22 @@ TEST_F(account_bounds_test, what_the_user_refers_to_is_theirs) {
     EXPECT_FALSE(models_of("again"));
 }
 
+// A section of the project became the first service, and so the user's own name for the account.
+TEST_F(account_bounds_test, a_section_of_the_project_is_not_the_first_service) {
+    variables.openai_api_key = secret();
+    user(
+        "model = \"cheap\"\n[providers.mine]\ntype = \"openai\"\n"
+        "base_url = \"http://127.0.0.1:8000/v1\"\nmodels = [\"cheap\"]\nmax_retries = 0\n");
+    for (const char* theirs : {"[providers.vllm]\n", "[providers.vllm]\nmax_in_flight = 9\n"}) {
+        project(theirs);
+        EXPECT_THAT(models_of("vllm").value(), ElementsAre("cheap")) << theirs;
+        const auto found = load();
+        const auto services = configured_services(
+            *found, flag, {*http, loop, null_log(), limiters, variables, *found, 0, &consents});
+        EXPECT_EQ(services.front().name, "mine") << theirs;
+    }
+}
+
 TEST_F(account_bounds_test, the_loosest_of_the_users_own_names_is_the_bound) {
     user(
         "[providers.quick]\ntype = \"openai\"\nmodels = [\"gpt-4o-mini\"]\ntotal_timeout = 1\n"

@@ -25,6 +25,12 @@ inline constexpr std::string_view openai_name = "openai";
     const configuration& settings, std::optional<std::string> base_url, const service_parts& parts,
     const std::optional<std::string>& model = {});
 
+/// The user's own services, with the user's own settings alone: those of their file, and those that
+/// they name without a section. Empty without a project's file. Parameters as above.
+[[nodiscard]] std::vector<provider_config> services_of_user(
+    const configuration& settings, const std::optional<std::string>& base_url,
+    const environment& variables, const std::optional<std::string>& model);
+
 /// The names of the services that `model` may lead to, through aliases and all models of a route.
 /// `usual`: that of models that name no service.
 [[nodiscard]] std::set<std::string> reached_services(const configuration& settings,
