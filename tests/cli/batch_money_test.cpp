@@ -336,17 +336,35 @@ TEST_F(paid_batches, whose_rows_run_out_of_time_stay_within_their_budget) {
 // restart the budget had room again.
 TEST_F(paid_batches, whose_rows_run_out_of_time_cost_the_same_in_the_next_process) {
     rows_file(2);
+    scratch.file("w.heddle", asking_workflow);
     model_thread model(R"({"rules": [{"match": "t0", "text": "x",
         "usage": {"input": 100000, "output": 10}},
         {"match": "t1", "text": "x", "delay_ms": 600000}]})"); // 0.2501 dollars
     const auto ended = run_heddle(asking(model, {"-t", "0.5", "-c", "1", "--json"}));
-    const auto requests = model.counters().requests;
-    EXPECT_GE(requests, 2U) << ended.err;
+    EXPECT_EQ(model.counters().requests, 2U) << ended.err;
     const auto spent = summary_of(ended).at("spent").at("cost_usd").to_number<double>();
-    EXPECT_NEAR(spent, static_cast<double>(requests) * 0.2501, 1e-3);
+    EXPECT_NEAR(spent, 2 * 0.2501, 1e-3);
     const auto shown = run_heddle({"runs", "show", path("out.jsonl"), "--json"});
     const auto rows = boost::json::parse(shown.out).at("rows").as_object();
     EXPECT_NEAR(rows.at("cost_usd").to_number<double>(), spent, 1e-6) << shown.out;
+}
+
+// Requests that the service had refused were not in the journal where the row's time ended their
+// call: each start of the command sent as many again.
+TEST_F(paid_batches, whose_rows_run_out_of_time_keep_the_number_of_refused_requests) {
+    rows_file(4);
+    model_thread model(R"({"rules": [{"match": ".*", "text": "x",
+        "error": {"status": 429, "message": "too many", "times": 100}}]})");
+    const std::vector<std::string> bounded{"-t", "0.5", "--max-calls", "4", "-c", "4", "--json"};
+    const auto ended = run_heddle(asking(model, bounded));
+    const auto requests = model.counters().requests;
+    EXPECT_GE(requests, 1U);
+    const auto counted = summary_of(ended).at("spent").at("requests").to_number<std::uint64_t>();
+    EXPECT_EQ(counted, requests) << ended.err;
+    const auto shown = run_heddle({"runs", "show", path("out.jsonl"), "--json"});
+    const auto rows = boost::json::parse(shown.out).at("rows").as_object();
+    EXPECT_EQ(rows.at("requests").to_number<std::uint64_t>(), requests) << shown.out;
+    EXPECT_EQ(rows.at("cost_usd").to_number<double>(), 0) << shown.out;
 }
 
 // Their rows end all the same: such calls counted with their input, and no budget ended the batch.

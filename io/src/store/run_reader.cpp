@@ -333,19 +333,22 @@ result<std::vector<run_row>> run_reader::rows(std::uint64_t first, std::size_t c
 
 result<row_sample> run_reader::sample_rows() {
     return ask<row_sample>([](sqlite_database& database) -> result<row_sample> {
-        // Records of earlier versions (spares and the like) are left out, and so is what has no
-        // response.
+        // Records of earlier versions (spares and the like) are left out. What has no response
+        // counts where no row is done: rows that have failed may cost nothing else.
         HEDDLE_TRY(sqlite_statement asked,
                    database.prepare("WITH picked AS (SELECT row FROM rows "
-                                    "WHERE status = ? ORDER BY row DESC LIMIT 1000) "
+                                    "WHERE status = ?1 ORDER BY row DESC LIMIT 1000) "
                                     "SELECT (SELECT count(*) FROM picked), sum(requests), "
                                     "sum(input_tokens), sum(output_tokens), sum(cost), "
                                     "sum(unpriced), max(estimated) FROM records "
-                                    "WHERE row IN picked AND kind IN (1, 2, 6, 12)"));
+                                    "WHERE row IN picked AND (kind IN (1, 2, 6, 12) "
+                                    "OR (kind = 8 AND ?1 = ?2))"));
         row_sample found;
         for (const ports::row_status status :
              {ports::row_status::done, ports::row_status::failed}) {
-            asked.begin().bind(static_cast<std::int64_t>(status));
+            asked.begin()
+                .bind(static_cast<std::int64_t>(status))
+                .bind(static_cast<std::int64_t>(ports::row_status::failed));
             HEDDLE_TRY(const bool there, asked.step());
             if (!there) continue;
             found.rows = static_cast<std::uint64_t>(asked.number(0));

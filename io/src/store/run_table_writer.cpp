@@ -29,7 +29,8 @@ result<run_table_writer> run_table_writer::open(const run_store_options& options
             {&on.to_spares, "UPDATE records SET kind = 10 WHERE row = ? AND kind IN (2, 12)"},
             {&on.to_past,
              "UPDATE records SET kind = 11, body = ?, "
-             "content = CASE kind WHEN 8 THEN content END WHERE row = ? AND kind IN (1, 6, 8)"},
+             "content = CASE kind WHEN 8 THEN content END WHERE row = ? AND (kind IN (1, 6, 8) "
+             "OR (kind = 16 AND requests > 0))"},
             {&on.use,
              "UPDATE records SET kind = CASE kind WHEN 13 THEN 2 ELSE 12 END, path = ?, at = ?, "
              "seq = ?, body = ? WHERE row = ? AND seq = ? AND kind IN (10, 13)"},

@@ -352,6 +352,26 @@ TEST_F(run_store_test, samples_what_rows_use) {
     EXPECT_EQ(sample.spent.cost_usd, 2 * record_of(1).spent.cost_usd);
 }
 
+/// Rows that ended with lost requests alone cost nothing in the next process, and a budget had room.
+TEST_F(run_store_test, samples_lost_requests_where_no_row_is_done) {
+    using ports::step_kind;
+    const auto store = open();
+    ASSERT_TRUE(store->begin_row(row_of(1), "i", "{}"));
+    ports::step_record lost = record_of(7);
+    lost.kind = step_kind::lost;
+    ASSERT_TRUE(append(*store, 1, lost));
+    ASSERT_TRUE(end(*store, 1, ports::row_status::failed));
+    auto sample = loop.run(store->sample_rows(loop.context())).value();
+    EXPECT_EQ(sample.rows, 1U);
+    EXPECT_EQ(sample.spent.cost_usd, lost.spent.cost_usd);
+    ASSERT_TRUE(store->begin_row(row_of(2), "i", "{}"));
+    ASSERT_TRUE(append(*store, 2, lost));
+    ASSERT_TRUE(append(*store, 2, record_of(1)));
+    ASSERT_TRUE(end(*store, 2));
+    sample = loop.run(store->sample_rows(loop.context())).value();
+    EXPECT_EQ(sample.spent.cost_usd, record_of(1).spent.cost_usd);
+}
+
 /// Runs of the layout before this one are taken over as they are.
 TEST_F(run_store_test, goes_on_with_a_run_of_the_earlier_layout) {
     {

@@ -42,7 +42,11 @@ public:
         return journal_.append(row_, std::move(record), context);
     }
     void note(ports::step_record record) override {
-        if (record.kind == ports::step_kind::unpaid) note_request(record);
+        if (record.kind == ports::step_kind::unpaid) {
+            const std::size_t before = under_way_.size();
+            note_request(record);
+            if (under_way_.size() != before) free_.push_back(record);
+        }
         ++appended_;
         journal_.note(row_, std::move(record));
     }
@@ -72,6 +76,11 @@ public:
             counted_usd_ = process_usd;
         }
         for (ports::step_record& each : ended) journal_.note(row_, std::move(each));
+        // Nothing of their step will count them: they cost nothing, but are requests.
+        for (ports::step_record& each : std::exchange(free_, {})) {
+            each.spent.requests = 1;
+            journal_.note(row_, std::move(each));
+        }
         lost.counted_usd = counted_usd_;
         return lost;
     }
@@ -114,6 +123,15 @@ private:
         if (record.kind == step_kind::unpaid) attempts = 1;
         if (record.kind == step_kind::request)
             attempts = std::max<std::uint32_t>(1, record.spent.requests);
+        if (ends_step || record.kind == step_kind::request) {
+            std::erase_if(free_, [&](const ports::step_record& each) {
+                if (each.path != record.path) return false;
+                if (ends_step) return true;
+                if (attempts <= 1 || each.content != record.content) return false;
+                --attempts;
+                return true;
+            });
+        }
         for (auto each = under_way_.begin(); each != under_way_.end();) {
             const bool is_attempt = attempts != 0 && each->content == record.content;
             const bool settled = each->path == record.path && (ends_step || is_attempt);
@@ -129,7 +147,8 @@ private:
     double counted_usd_ = 0; ///< what this execution has paid for, as the journal counts it
     std::uint64_t evaluation_ = 0;
     std::vector<ports::step_record> under_way_; ///< requests that were sent and have no response
-    std::int64_t own_longest_output_ = 0;       ///< of this execution
+    std::vector<ports::step_record> free_; ///< requests that cost nothing, and are not counted yet
+    std::int64_t own_longest_output_ = 0;  ///< of this execution
     std::int64_t* longest_output_ = &own_longest_output_;
     coro::cancel_source* held_by_ = nullptr; ///< null: requests are sent
     bool has_held_ = false;
