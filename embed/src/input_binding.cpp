@@ -1,6 +1,7 @@
 #include "input_binding.hpp"
 
 #include <heddle/base/ascii.hpp>
+#include <heddle/base/utf8.hpp>
 #include <heddle/failure.hpp>
 #include <heddle/host/named_arguments.hpp>
 #include <heddle/lang/code.hpp>
@@ -18,7 +19,8 @@ namespace {
 
 using lang::value;
 
-constexpr std::size_t max_names = 20; ///< in a hint
+constexpr std::size_t max_names = 20; ///< in an error
+constexpr std::size_t max_name_bytes = 100;
 
 error no_function(host::session& session, const std::string& function) {
     lang::realm& realm = session.realm();
@@ -32,6 +34,17 @@ error no_function(host::session& session, const std::string& function) {
         hint = "its functions are: " + ascii::join(names, ", ");
     return error(runtime_errc::no_function, "the program defines no function '" + function + "'")
         .with_hint(std::move(hint));
+}
+
+/// Members of an input are as many, and as long, as a client likes.
+std::string shown(const std::vector<std::string>& names) {
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (i == max_names) return text + " and " + std::to_string(names.size() - i) + " others";
+        if (i != 0) text += ", ";
+        text += utf8::shortened(names[i], max_name_bytes);
+    }
+    return text;
 }
 
 error bad_input(const std::string& function, const std::vector<std::string>& parameters,
@@ -57,7 +70,7 @@ result<std::vector<value>> bind_members(const value& callee, const std::string& 
     if (!bound.missing.empty()) what = "needs " + ascii::join(bound.missing, ", ");
     if (!bound.unknown.empty()) {
         if (!what.empty()) what += "; ";
-        what += "has no parameter " + ascii::join(bound.unknown, ", ");
+        what += "has no parameter " + shown(bound.unknown);
     }
     return bad_input(function, parameters, std::move(what));
 }

@@ -71,6 +71,13 @@ TEST(embed_call, refuses_inputs_that_do_not_fit) {
     const error missing = failure("sum", json::object{{"a", 1}, {"z", 1}});
     EXPECT_EQ(missing.code(), make_error_code(runtime_errc::bad_input));
     EXPECT_THAT(missing.message(), HasSubstr("sum: needs b; has no parameter z"));
+    json::object many;
+    for (int i = 0; i < 1000; ++i) many.set("k" + std::to_string(i), i);
+    many.set("last", 1);
+    const error others = failure("sum", many);
+    EXPECT_THAT(others.message(), HasSubstr("has no parameter k0, k1, "));
+    EXPECT_THAT(others.message(), HasSubstr("k19 and 981 others"));
+    EXPECT_LT(failure("sum", json::object{{std::string(100'000, 'x'), 1}}).message().size(), 300U);
     EXPECT_THAT(missing.info().hint, HasSubstr("a, b, c"));
     EXPECT_EQ(http_status(missing), 422);
     EXPECT_EQ(to_json(missing).at("kind"), json("RuntimeError"));

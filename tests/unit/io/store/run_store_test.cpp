@@ -352,7 +352,7 @@ TEST_F(run_store_test, samples_what_rows_use) {
     EXPECT_EQ(sample.spent.cost_usd, 2 * record_of(1).spent.cost_usd);
 }
 
-/// Rows that ended with lost requests alone cost nothing in the next process, and a budget had room.
+/// Rows that ended with lost requests alone cost nothing in the next process: a budget had room.
 TEST_F(run_store_test, samples_lost_requests_where_no_row_is_done) {
     using ports::step_kind;
     const auto store = open();
