@@ -10,6 +10,7 @@
 #include <heddle/lang/errors.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <tuple>
 
 namespace heddle::lang {
@@ -17,6 +18,24 @@ namespace heddle::lang {
 namespace {
 
 constexpr std::size_t max_problems = 1000;
+/// One macro may return code whose shared parts make a tree without end.
+constexpr std::size_t max_memory = std::size_t{1} << 30;
+
+/// What a check may take of a heap, while it exists.
+class memory_bound {
+public:
+    explicit memory_bound(heap& memory) : memory_(memory), before_(memory.limit()) {
+        const std::size_t used = std::min(memory.used(), SIZE_MAX - max_memory);
+        memory.set_limit(std::min(before_, used + max_memory));
+    }
+    ~memory_bound() { memory_.set_limit(before_); }
+    memory_bound(const memory_bound&) = delete;
+    memory_bound& operator=(const memory_bound&) = delete;
+
+private:
+    heap& memory_;
+    std::size_t before_;
+};
 
 std::string_view code_of(const error& failure) noexcept {
     if (failure.code() == errc::syntax) return "syntax";
@@ -35,6 +54,7 @@ public:
     program_check(realm& realm, const check_options& options) : realm_(realm), options_(options) {}
 
     std::vector<problem> run(std::string_view text, std::uint32_t position) {
+        const memory_bound bound(realm_.memory());
         const recovered_text read = read_recovering(realm_.memory(), text, position);
         for (const error& each : read.errors) problems_.push_back(problem_of(each));
         const line_index lines(text, position);

@@ -179,12 +179,13 @@ std::optional<error> interpreter::overlong_cleanup() {
     const bool time = held && now >= held->end;
     const sandbox_policy* const bounds = limits();
     value used_up = bounds ? bounds->used_up_by_cleanups() : value();
-    const bool sandbox_steps = !used_up.is_nil();
-    const bool steps =
-        sandbox_steps || (held && (f_.cleanup_steps_ > max_cleanup_steps ||
-                                   (budget_.run_ends() && budget_.cleanup_steps == 0)));
-    if (sandbox_steps && !held) {
-        held = f_.cleanups_.empty() ? f_.ending_ : f_.cleanups_.back().limits;
+    const bool own_steps = held && (f_.cleanup_steps_ > max_cleanup_steps ||
+                                    (budget_.run_ends() && budget_.cleanup_steps == 0));
+    const bool sandbox_steps = !used_up.is_nil() && !time && !own_steps;
+    const bool steps = own_steps || sandbox_steps;
+    // Only the sandbox ends: the cleanup may be that of code around it, which has steps left.
+    if (sandbox_steps) {
+        if (!held) held = f_.cleanups_.empty() ? f_.ending_ : f_.cleanups_.back().limits;
         held->extent = std::move(used_up);
     }
     const bool of_sandbox = bounds && bounds->memory_end() < run_limit_;
@@ -197,14 +198,14 @@ std::optional<error> interpreter::overlong_cleanup() {
     if (!time && !steps && !memory) return std::nullopt;
     // From here on every step is looked at, so that what unwinds does not begin anew.
     given_ = fuel_ = 1;
-    error failure(
-        errc::limit,
-        memory && of_sandbox     ? "the memory limit of this sandbox is used up inside 'finally'"
-        : memory                 ? "the memory limit of this run is used up inside 'finally'"
-        : sandbox_steps && !time ? "the steps of this sandbox are used up inside 'finally'"
-        : time                   ? "a 'finally' took too long while something waited for its end"
-                                 : "a 'finally' took too many steps while something waited for "
-                                   "its end");
+    error failure(errc::limit,
+                  memory && of_sandbox
+                      ? "the memory limit of this sandbox is used up inside 'finally'"
+                  : memory        ? "the memory limit of this run is used up inside 'finally'"
+                  : sandbox_steps ? "the steps of this sandbox are used up inside 'finally'"
+                  : time          ? "a 'finally' took too long while something waited for its end"
+                                  : "a 'finally' took too many steps while something waited for "
+                                    "its end");
     failure = std::move(failure).with_hint(
         "keep 'finally' short: when its branch has to end, all of them together may take 5 s (none "
         "in "

@@ -11,6 +11,7 @@
 #include <heddle/lang/text.hpp>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace heddle::lang {
@@ -108,6 +109,8 @@ void interpreter::move_to(scope_ref scope) noexcept {
     const host_ref<sandbox_policy>& to = scope->limits;
     const bool stays = from == to;
     if (!stays) {
+        // Of the errors that this scope has caught: the other one does not pay for them.
+        if (unwound_ != 0) spend_steps(std::exchange(unwound_, 0));
         settle_steps();
         memory_.release_dead(SIZE_MAX); // nothing, or what this form itself has dropped
         sandbox_policy::moved(from.get(), to.get(), memory_.used());

@@ -20,6 +20,7 @@ protected:
                                                     const check_options& options = {}) {
         realm harness;
         EXPECT_TRUE(load_prelude(harness));
+        if (memory != 0) harness.memory().set_limit(harness.memory().used() + memory);
         const std::uint32_t position = harness.sources().add("p", text);
         std::vector<std::string> lines;
         hints.clear();
@@ -35,7 +36,19 @@ protected:
     using lines = std::vector<std::string>;
     std::vector<std::string> hints;
     std::vector<bool> is_error;
+    std::size_t memory = 0; ///< that the heap may take; 0: any
 };
+
+// It took gigabytes, without end. The bound of a heap without a limit is 1 GiB.
+TEST_F(check, ends_where_a_macro_returns_a_tree_without_end) {
+    memory = 32 * 1024 * 1024;
+    const lines found = problems(
+        "(defmacro boom (n)\n"
+        "  (let ((x 1)) (do ((i 0 (+ i 1))) ((= i n) nil) (set! x (list 'progn x x))) x))\n"
+        "(boom 60)");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_TRUE(found[0].starts_with("limit ")) << found[0];
+}
 
 TEST_F(check, finds_nothing_in_good_programs) {
     for (const char* good :

@@ -239,8 +239,19 @@ TEST(sandbox, cleanups_share_ten_million_steps_beyond_its_own) {
         EXPECT_TRUE(shown.starts_with("LimitError")) << code << ": " << shown;
         EXPECT_LT(harness.runs, 20'000) << code; // slices
     }
-    // A function that the sandbox made has what is left.
+    // It ends only its own functions: the program's cleanup has steps of its own.
     lang_harness harness;
+    EXPECT_EQ(
+        harness.shown("(define f nil) (define (keep x) (set! f x)) (define said '())"
+                      "(try (sandbox ((steps 1000) (allow (keep)))"
+                      "       (keep (lambda () ((lambda () 42))))"
+                      "       (try (while true 1) (finally (while true 1)))) (catch (e) nil))"
+                      "(try (timeout 0.05 (try (sleep 100)"
+                      "       (finally (try (f) (catch (e) (set! said (cons (get e 'kind) said))))"
+                      "                (set! said (cons 'released said))))) (catch (e) nil))"
+                      "said"),
+        "(released \"LimitError\")");
+    // A function that the sandbox made has what is left.
     const std::string shown = harness.shown(
         "(sandbox ((steps 200)) (let ((f (lambda () (try (error \"y\") (finally (while true 1))))))"
         " (try (f) (catch (e) (f)))))");
