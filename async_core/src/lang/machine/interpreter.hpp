@@ -168,6 +168,7 @@ private:
     // extents and cleanups (interpreter_extents.cpp)
     void begin_cleanup(std::uint32_t target, bool forced, value extent);
     void end_cleanup() noexcept;
+    void after_cleanup() noexcept;
     void forget_cleanups() noexcept;
     next pop_settings(std::size_t saved);
     void leave_settings(std::size_t base, instruction i);

@@ -75,8 +75,14 @@ void interpreter::end_cleanup() noexcept {
     settle_steps();
     f_.scope_ = std::move(f_.cleanups_.back().scope);
     f_.cleanups_.pop_back();
-    // A cleanup goes on beyond a limit; what comes after it does not.
-    if (!f_.cleans_up()) given_ = fuel_ = 1;
+    after_cleanup();
+}
+
+/// A cleanup goes on when the steps are used up; what comes after it does not.
+void interpreter::after_cleanup() noexcept {
+    if (f_.cleans_up()) return;
+    const sandbox_policy* const bounds = limits();
+    if (budget_.steps == 0 || (bounds && bounds->steps_left() == 0)) given_ = fuel_ = 1;
 }
 
 /// The body of a form that opened a scope has its value.
@@ -96,7 +102,7 @@ void interpreter::leave_settings(std::size_t base, instruction i) {
     settle_steps();
     const scope_ref inner = std::move(f_.cleanups_.back().scope);
     f_.cleanups_.pop_back();
-    if (!f_.cleans_up()) given_ = fuel_ = 1;
+    after_cleanup();
     move_to(scope_ref::from_value(R[i.a]));
     if (inner->sandbox && !(inner->sandbox == f_.scope_->sandbox)) {
         caught->failure = with_data_only(memory_, std::move(caught->failure));
