@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -22,7 +23,7 @@ inline constexpr std::array<std::string_view, 5> join_policy_names{"all", "settl
 
 [[nodiscard]] constexpr std::optional<join_policy> join_policy_named(
     std::string_view name) noexcept {
-    for (std::uint8_t i = 0; i < join_policy_names.size(); ++i) {
+    for (std::size_t i = 0; i < join_policy_names.size(); ++i) {
         if (join_policy_names[i] == name) return static_cast<join_policy>(i);
     }
     return std::nullopt;
