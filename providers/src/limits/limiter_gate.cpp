@@ -339,7 +339,7 @@ coro::task<result<call_permit>> limiter_gate::acquire(call_demand demand,
             pump(in); // finds out when its time comes
             coro::task<coro::wake> turn = self.point.wait(context);
             outcome = co_await std::move(turn);
-        } catch (...) { // out of memory: nobody waits any more
+        } catch (...) { // out of memory: the call does not wait any more
             --in.resuming;
             in.fsm.leave(self);
             if (self.slot != limiter_fsm::no_slot) permit_for(in, self.slot).settle({});

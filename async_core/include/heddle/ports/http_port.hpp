@@ -100,8 +100,8 @@ struct http_request {
     /// the call.
     std::uint32_t* resent = nullptr;
     /// exchange() only: receives the size of the body, in bytes after decompression, that had
-    /// arrived of a 2xx response when the exchange failed; 0 where these were blanks. Null: nobody
-    /// asks. Not owned; outlives the call.
+    /// arrived of a 2xx response when the exchange failed; 0 where these were blanks. Null: it
+    /// is not asked for. Not owned; outlives the call.
     std::size_t* received = nullptr;
     /// stream() only: true once the receiver has all that it needs of the body. If the body does
     /// not end within a quarter of a second from then, the exchange fails with idle_timeout,

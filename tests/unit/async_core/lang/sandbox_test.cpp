@@ -239,7 +239,7 @@ TEST(sandbox, cleanups_share_ten_million_steps_beyond_its_own) {
         EXPECT_TRUE(shown.starts_with("LimitError")) << code << ": " << shown;
         EXPECT_LT(harness.runs, 20'000) << code; // slices
     }
-    // It ends only its own functions: the program's cleanup has steps of its own.
+    // Only functions of the sandbox end: the program's cleanup has steps left.
     lang_harness harness;
     EXPECT_EQ(
         harness.shown("(define f nil) (define (keep x) (set! f x)) (define said '())"

@@ -107,6 +107,7 @@ private:
     struct account {
         std::string origin;
         std::size_t key = 0;
+        // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 sees a 0 in what is generated
         friend auto operator<=>(const account&, const account&) = default;
     };
 
